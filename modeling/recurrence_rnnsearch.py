@@ -1,0 +1,234 @@
+# Copyright 2026 The RNNsearch authors. Licensed under the Apache License, Version 2.0.
+"""The two recurrences over whole sequences, with the backward pass through time written by hand.
+
+Autograd through a Python loop stores and differentiates every small operation. Here the forward loop keeps just what
+the backward loop reads, the backward loop does just what is sequential, and every weight gradient is one product
+after it. Memory grows with T·B·(S + n): the tanh of the alignment model, (T, B, S, a) in all, is computed again.
+
+The equations themselves stand in `modeling_rnnsearch.py` (`RNNsearchUnit`, `RNNsearchAttention`); the tests hold the
+two equal in float64, outputs and gradients.
+
+Shapes: B batch, S source positions, T steps, D directions, n state, a alignment layer, C context. Time comes first.
+"""
+
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+
+def _unit_backward(
+    grad_state: Tensor, update: Tensor, reset: Tensor, candidate: Tensor, state: Tensor, candidate_weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Back through s' = (1 - z) ∘ s + z ∘ s~, short of the product with the gate matrices.
+
+    Args:
+        grad_state: gradient of s', (..., B, n); the gates and states likewise.
+        update: z, zero where the position is masked, so that no gradient passes there.
+        candidate_weight: U, (..., n, n).
+
+    Returns:
+        Gradient of the unit's input [z, r, s~], (..., B, 3n), and of s, (..., B, n), where the part through the gate
+        matrices is missing.
+    """
+    grad_update = grad_state * (candidate - state)
+    grad_candidate = grad_state * update * (1 - candidate * candidate)
+    grad_reset_state = grad_candidate @ candidate_weight
+    grad_reset = grad_reset_state * state
+    grad_inputs = torch.cat(
+        [grad_update * update * (1 - update), grad_reset * reset * (1 - reset), grad_candidate], dim=-1
+    )
+    return grad_inputs, grad_state * (1 - update) + grad_reset_state * reset
+
+
+class GatedRecurrence(Function):
+    """s_t = GRU(s_{t-1}; x_t) for t = 1..T, in D directions side by side (appendix A.2.1).
+
+    Inputs:
+        inputs: W E x_t, with biases and whatever else is constant, blocks z, r, s~; (T, D, B, 3n).
+        initial: s_0, (D, B, n).
+        mask: 1 where the position is real, 0 where the state is carried through; (T, D, B, 1), or None for all real.
+        gate_weight: [U_z; U_r], (D, 2n, n).
+        candidate_weight: U, (D, n, n).
+
+    Returns:
+        states s_1..s_T, (T, D, B, n).
+    """
+
+    @staticmethod
+    def forward(ctx, inputs, initial, mask, gate_weight, candidate_weight):
+        steps, directions, batch, _ = inputs.shape
+        size = initial.shape[-1]
+        states = inputs.new_empty(steps + 1, directions, batch, size)
+        gates = inputs.new_empty(steps, directions, batch, 2 * size)
+        candidates = inputs.new_empty(steps, directions, batch, size)
+        gate_weight_t, candidate_weight_t = gate_weight.mT.contiguous(), candidate_weight.mT.contiguous()
+        states[0] = initial
+        for t in range(steps):
+            state, gate, candidate = states[t], gates[t], candidates[t]
+            torch.baddbmm(inputs[t, ..., : 2 * size], state, gate_weight_t, out=gate).sigmoid_()
+            update, reset = gate.split(size, dim=-1)
+            if mask is not None:
+                update.mul_(mask[t])
+            torch.baddbmm(inputs[t, ..., 2 * size :], reset * state, candidate_weight_t, out=candidate).tanh_()
+            torch.lerp(state, candidate, update, out=states[t + 1])
+        ctx.save_for_backward(states, gates, candidates, mask, gate_weight, candidate_weight)
+        return states[1:]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_states):
+        states, gates, candidates, mask, gate_weight, candidate_weight = ctx.saved_tensors
+        steps, directions, batch, size = candidates.shape
+        grad_inputs = states.new_empty(steps, directions, batch, 3 * size)
+        grad_state = torch.zeros_like(states[0])
+        for t in reversed(range(steps)):
+            update, reset = gates[t].split(size, dim=-1)
+            step, grad_state = _unit_backward(
+                grad_state + grad_states[t], update, reset, candidates[t], states[t], candidate_weight
+            )
+            grad_inputs[t] = step
+            grad_state = torch.baddbmm(grad_state, step[..., : 2 * size], gate_weight)
+        flat = grad_inputs.transpose(0, 1).flatten(1, 2).mT  # (D, 3n, T B)
+        grad_gate_weight = flat[:, : 2 * size] @ states[:-1].transpose(0, 1).flatten(1, 2)
+        reset_states = gates[..., size:] * states[:-1]
+        grad_candidate_weight = flat[:, 2 * size :] @ reset_states.transpose(0, 1).flatten(1, 2)
+        return grad_inputs, grad_state, None, grad_gate_weight, grad_candidate_weight
+
+
+class AttentiveRecurrence(Function):
+    """c_t = attend(s_{t-1}); s_t = GRU(s_{t-1}; x_t, c_t) for t = 1..T (section 3.1, appendix A.2.2).
+
+    Inputs:
+        inputs: W E y_{t-1} with biases, blocks z, r, s~; (T, B, 3n).
+        initial: s_0, (B, n).
+        annotations: h_j, (B, S, C).
+        keys: U_a h_j, (B, S, a).
+        mask: 1 where the source position is real, else 0; (B, S), of the annotations' type.
+        query_weight: W_a, (a, n).
+        energy_weight: v_a, (a,), or None for the product of query and key.
+        gate_weight: [U_z; U_r], (2n, n).
+        candidate_weight: U, (n, n).
+        context_weight: [C_z; C_r; C], (3n, C).
+        scale: factor of the product of query and key.
+
+    Returns:
+        states s_1..s_T (T, B, n), contexts c_1..c_T (T, B, C) and alignments (T, B, S).
+    """
+
+    @staticmethod
+    def forward(
+        ctx,
+        inputs,
+        initial,
+        annotations,
+        keys,
+        mask,
+        query_weight,
+        energy_weight,
+        gate_weight,
+        candidate_weight,
+        context_weight,
+        scale,
+    ):
+        steps, batch, _ = inputs.shape
+        size, alignment_size = initial.shape[-1], query_weight.shape[0]
+        states = inputs.new_empty(steps + 1, batch, size)
+        queries = inputs.new_empty(steps, batch, alignment_size)
+        gates = inputs.new_empty(steps, batch, 2 * size)
+        candidates = inputs.new_empty(steps, batch, size)
+        alignments = inputs.new_empty(steps, batch, annotations.shape[1])
+        contexts = inputs.new_empty(steps, batch, annotations.shape[2])
+        state_weight_t = torch.cat([query_weight, gate_weight]).t().contiguous()
+        candidate_weight_t, context_weight_t = candidate_weight.t().contiguous(), context_weight.t().contiguous()
+        blocked = mask == 0
+        lowest = torch.finfo(inputs.dtype).min
+        states[0] = initial
+        for t in range(steps):
+            state, gate, candidate = states[t], gates[t], candidates[t]
+            query, gate_terms = (state @ state_weight_t).split([alignment_size, 2 * size], dim=-1)
+            queries[t] = query
+            if energy_weight is None:
+                energies = torch.bmm(keys, query.unsqueeze(-1)).squeeze(-1) * scale
+            else:
+                energies = (keys + query.unsqueeze(1)).tanh_() @ energy_weight
+            alignment = energies.masked_fill_(blocked, lowest).softmax(dim=-1).mul_(mask)
+            alignments[t] = alignment
+            torch.bmm(alignment.unsqueeze(1), annotations, out=contexts[t].unsqueeze(1))
+            terms = torch.addmm(inputs[t], contexts[t], context_weight_t)
+            torch.add(terms[:, : 2 * size], gate_terms, out=gate).sigmoid_()
+            update, reset = gate.split(size, dim=-1)
+            torch.addmm(terms[:, 2 * size :], reset * state, candidate_weight_t, out=candidate).tanh_()
+            torch.lerp(state, candidate, update, out=states[t + 1])
+        ctx.save_for_backward(
+            states, queries, gates, candidates, alignments, contexts, annotations, keys,
+            query_weight, energy_weight, gate_weight, candidate_weight, context_weight,
+        )  # fmt: skip
+        ctx.scale = scale
+        return states[1:], contexts, alignments
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_states, grad_contexts, grad_alignments):
+        (
+            states, queries, gates, candidates, alignments, contexts, annotations, keys,
+            query_weight, energy_weight, gate_weight, candidate_weight, context_weight,
+        ) = ctx.saved_tensors  # fmt: skip
+        steps, batch, size = candidates.shape
+        alignment_size = query_weight.shape[0]
+        state_weight = torch.cat([query_weight, gate_weight])  # (a + 2n, n)
+        grad_inputs = states.new_empty(steps, batch, 3 * size)
+        grad_queries = torch.empty_like(queries)
+        grad_energies = torch.empty_like(alignments)
+        grad_all_contexts = torch.empty_like(contexts)
+        grad_state = torch.zeros_like(states[0])
+        additive = energy_weight is not None
+        if additive:
+            grad_keys = torch.zeros_like(keys)
+            grad_energy_weight = torch.zeros_like(energy_weight)
+        for t in reversed(range(steps)):
+            update, reset = gates[t].split(size, dim=-1)
+            step, grad_state = _unit_backward(
+                grad_state + grad_states[t], update, reset, candidates[t], states[t], candidate_weight
+            )
+            grad_inputs[t] = step
+            grad_context = torch.addmm(grad_contexts[t], step, context_weight)
+            grad_all_contexts[t] = grad_context
+            grad_alignment = torch.bmm(annotations, grad_context.unsqueeze(-1)).squeeze(-1) + grad_alignments[t]
+            weighted = alignments[t] * grad_alignment
+            grad_energy = weighted - alignments[t] * weighted.sum(-1, keepdim=True)  # (B, S)
+            grad_energies[t] = grad_energy
+            if additive:
+                hidden = (keys + queries[t].unsqueeze(1)).tanh_()  # (B, S, a)
+                grad_energy_weight += torch.mv(hidden.flatten(0, 1).t(), grad_energy.flatten())
+                hidden.square_().neg_().add_(1)
+                torch.bmm(grad_energy.unsqueeze(1), hidden, out=grad_queries[t].unsqueeze(1))
+                grad_queries[t] *= energy_weight
+                grad_keys.addcmul_(grad_energy.unsqueeze(-1), hidden)
+            else:
+                torch.bmm((grad_energy * ctx.scale).unsqueeze(1), keys, out=grad_queries[t].unsqueeze(1))
+            grad_terms = torch.cat([grad_queries[t], step[:, : 2 * size]], dim=-1)
+            grad_state = torch.addmm(grad_state, grad_terms, state_weight)
+        previous = states[:-1].flatten(0, 1)  # (T B, n)
+        flat = grad_inputs.flatten(0, 1)  # (T B, 3n)
+        if additive:
+            grad_keys *= energy_weight
+        else:
+            grad_keys = grad_energies.permute(1, 2, 0) @ queries.transpose(0, 1) * ctx.scale
+            grad_energy_weight = None
+        return (
+            grad_inputs,
+            grad_state,
+            alignments.permute(1, 2, 0) @ grad_all_contexts.transpose(0, 1),
+            grad_keys,
+            None,
+            grad_queries.flatten(0, 1).t() @ previous,
+            grad_energy_weight,
+            flat[:, : 2 * size].t() @ previous,
+            flat[:, 2 * size :].t() @ (gates[..., size:] * states[:-1]).flatten(0, 1),
+            flat.t() @ contexts.flatten(0, 1),
+            None,
+        )
+
+

@@ -1,0 +1,1 @@
+"""Soft alignment matrices, and their pictures."""

@@ -1,0 +1,78 @@
+"""What several commands share: options, loading a model, and writing files whole."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..decoding.translator import Translator
+
+
+class Dtype(StrEnum):
+    """Number formats a model can compute in."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
+Beam = Annotated[int, typer.Option(min=1, help="Hypotheses kept at each step; 1 is greedy search.")]
+LengthPenalty = Annotated[
+    float, typer.Option(help="Power of the length that divides log-probabilities; 0 compares their plain sums.")
+]
+BatchSize = Annotated[int, typer.Option(min=1, help="Sentences decoded together.")]
+Device = Annotated[str | None, typer.Option(help="Such as cpu or cuda:1.", show_default="a GPU if there is one")]
+DtypeOption = Annotated[Dtype | None, typer.Option(help="Number format of the model.", show_default="as saved")]
+
+
+def load_translator(model: str, device: str | None, dtype: Dtype | None) -> "Translator":
+    """The translator in a folder or of a Hub name, loaded without a bar unless a person watches.
+
+    Raises:
+        InputError: there is no RNNsearch model of that name, or no such device.
+    """
+    import torch
+    from transformers.utils import logging
+
+    from ..decoding.translator import Translator
+
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()
+    return Translator.from_pretrained(model, device, getattr(torch, dtype) if dtype else None)
+
+
+@contextmanager
+def written_whole(path: Path | None) -> Iterator[BinaryIO]:
+    """A binary stream into a file that appears under its name when all is written; standard output for None.
+
+    What is not a regular file, such as /dev/null, is written directly.
+
+    Raises:
+        InputError: the file cannot be written there.
+    """
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    place = Path(os.path.realpath(path))
+    part = place if place.exists() and not place.is_file() else place.with_name(place.name + ".part")
+    try:
+        stream = part.open("wb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        with stream:
+            yield stream
+        if part != place:
+            part.replace(place)
+    finally:
+        if part != place:
+            part.unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+"""`rnnsearch translate`: lines of text in, as many lines of translation out."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import BatchSize, Beam, Device, DtypeOption, LengthPenalty, load_translator, written_whole
+
+
+def translate(
+    model: Annotated[str, typer.Option(help="Folder of a trained model, or its name on the Hugging Face Hub.")],
+    source: Annotated[
+        Path | None, typer.Option("--input", help="Text to translate, UTF-8.", show_default="standard input")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where translations are written.", show_default="standard output")
+    ] = None,
+    beam: Beam = 5,
+    n_best: Annotated[
+        int, typer.Option(min=1, help="Above 1, lines of: number of the source line, tab, score, tab, translation.")
+    ] = 1,
+    length_penalty: LengthPenalty = 1.0,
+    scores: Annotated[bool, typer.Option("--scores", help="Write score, tab, translation.")] = False,
+    batch_size: BatchSize = 64,
+    device: Device = None,
+    dtype: DtypeOption = None,
+) -> None:
+    """Translate text line by line; a blank line stays blank.
+
+    Scores are log-probabilities of whole translations, divided by the length penalty; blank lines have none.
+    """
+    from ..data.lines import decode_lines, read_lines
+
+    lines = read_lines(source) if source else list(decode_lines(sys.stdin.buffer, "standard input"))
+    with written_whole(output) as stream:
+        translations = load_translator(model, device, dtype).translate(
+            lines,
+            num_beams=beam,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            batch_size=batch_size,
+            scores=scores or n_best > 1,
+            progress=sys.stderr.isatty(),
+        )
+        for number, hypotheses in enumerate(translations, 1):
+            for hypothesis in hypotheses:
+                columns = [hypothesis.text]
+                if scores or n_best > 1:
+                    columns.insert(0, "" if hypothesis.score is None else f"{hypothesis.score:.4f}")
+                if n_best > 1:
+                    columns.insert(0, str(number))
+                stream.write("\t".join(columns).encode() + b"\n")

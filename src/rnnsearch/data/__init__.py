@@ -1,0 +1,1 @@
+"""Readers of parallel text, batching, and the embedded English-French grammar."""

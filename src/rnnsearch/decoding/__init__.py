@@ -1,0 +1,1 @@
+"""Translating lines of text with a trained model."""

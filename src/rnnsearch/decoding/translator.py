@@ -1,0 +1,216 @@
+"""Lines of text in, translations out: batching, beam search and order behind one call."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from os import PathLike
+
+import torch
+from accelerate.utils import extract_model_from_parallel
+from rich.console import Console
+from rich.progress import Progress
+from transformers import GenerationConfig
+
+from ..errors import InputError
+from ..modeling import RNNsearchConfig, RNNsearchForConditionalGeneration
+from ..tokenizer import RNNsearchTokenizer
+
+logger = logging.getLogger(__name__)
+
+# Sources share a batch, and a limit for their translations, only with sources whose lengths round up to the same
+# multiple of this. Hence neither padding nor limit of a line is the choice of its neighbours.
+_BUCKET_WIDTH = 8
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One translation of one line.
+
+    Args:
+        text: detokenised translation; empty for a blank line.
+        score: log-probability of the tokens, the end included, divided by their number to the power of the length
+            penalty; None for a blank line and where no scores were asked for.
+    """
+
+    text: str
+    score: float | None
+
+
+class Translator:
+    """A model and its tokenizer, ready to translate.
+
+    Args:
+        model: the model; it is switched to evaluation mode. A parallel wrapper around it is taken off.
+        tokenizer: the tokenizer it was trained with.
+    """
+
+    def __init__(self, model: RNNsearchForConditionalGeneration, tokenizer: RNNsearchTokenizer):
+        self.model = extract_model_from_parallel(model).eval()
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | PathLike[str], device: str | None = None, dtype: torch.dtype | None = None
+    ) -> "Translator":
+        """Load a saved model with its tokenizer.
+
+        Args:
+            name: folder of a saved model, or name of one on the Hugging Face Hub.
+            device: such as `cpu` or `cuda:1`; the first GPU, if there is one, when not given.
+            dtype: of the weights; as saved when not given.
+
+        Raises:
+            InputError: there is no RNNsearch model of that name, or no such device.
+        """
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            place = torch.empty(0, device=device).device
+        except (RuntimeError, AssertionError) as error:
+            raise InputError(f"device {device!r} is not available here; try cpu") from error
+        with _loading(name, "model"):
+            settings, _ = RNNsearchConfig.get_config_dict(name)
+            if settings.get("model_type") != RNNsearchConfig.model_type:
+                raise InputError(
+                    f"{name}: holds a model of type {settings.get('model_type')!r}, not an RNNsearch model"
+                )
+            model = RNNsearchForConditionalGeneration.from_pretrained(name, dtype=dtype or "auto")
+        return cls(model.to(place), load_tokenizer(name))
+
+    @torch.inference_mode()
+    def translate(
+        self,
+        lines: Sequence[str],
+        num_beams: int = 5,
+        n_best: int = 1,
+        length_penalty: float = 1.0,
+        batch_size: int = 64,
+        min_new_tokens: int = 1,
+        forbid_unk: bool = False,
+        scores: bool = True,
+        progress: bool = False,
+    ) -> list[list[Hypothesis]]:
+        """Translate lines of text, each on its own.
+
+        A translation has at most 2 n + 10 tokens, n being the source's tokens rounded up to a multiple of 8. Those
+        that are cut there are counted in a warning of this module's logger. Lines without a visible character are
+        not shown to the model, which would invent something.
+
+        Args:
+            lines: source sentences.
+            num_beams: hypotheses kept at each step; 1 is greedy search.
+            n_best: translations returned for each line, best first; at most `num_beams`.
+            length_penalty: power of the length by which log-probabilities are divided; 0 compares their plain sums.
+            batch_size: sentences decoded together.
+            min_new_tokens: fewest tokens of a translation before its end; with 0 the empty translation may win.
+            forbid_unk: never write [UNK], as for the "No UNK" column of the paper's table 1.
+            scores: also return scores, for which the search keeps the probabilities of all words at each step.
+            progress: show a bar on standard error.
+
+        Returns:
+            `n_best` hypotheses for each line, in the order of the lines.
+
+        Raises:
+            InputError: a number is too small, or `n_best` is above `num_beams`.
+        """
+        for name, number in (("beam", num_beams), ("n-best", n_best), ("batch size", batch_size)):
+            if number < 1:
+                raise InputError(f"{name} is {number}: give 1 or more")
+        if n_best > num_beams:
+            raise InputError(f"n-best is {n_best} but the beam only {num_beams}: widen the beam")
+
+        results = [[Hypothesis("", None)] * n_best for _ in lines]
+        cut = 0
+        with Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar:
+            task = bar.add_task("Translating", total=len(lines))
+            for positions, source_ids, limit in self._batches(lines, batch_size):
+                config = GenerationConfig(
+                    # `max_length` and not `max_new_tokens`: it also replaces a length saved with the model.
+                    max_length=limit + 1,
+                    min_new_tokens=min_new_tokens,
+                    num_beams=num_beams,
+                    num_return_sequences=n_best,
+                    length_penalty=length_penalty,
+                    do_sample=False,
+                    suppress_tokens=[self.tokenizer.unk_token_id] if forbid_unk else None,
+                )
+                hypotheses, unfinished = self._search(source_ids, config, scores)
+                cut += unfinished
+                for row, position in enumerate(positions):
+                    results[position] = hypotheses[row * n_best : (row + 1) * n_best]
+                bar.advance(task, len(positions))
+        if cut:
+            logger.warning("%d of %d translations were cut at their greatest length", cut, len(lines) * n_best)
+        return results
+
+    def _batches(self, lines: Sequence[str], batch_size: int) -> Iterator[tuple[list[int], list[list[int]], int]]:
+        """Yield positions of lines of like length, their token ids, and the limit of their translations in tokens."""
+        visible = [position for position, line in enumerate(lines) if line.strip()]
+        if not visible:
+            return
+        # `verbose=False`: sources longer than those of the training are translated whole and without a warning.
+        ids = dict(zip(visible, self.tokenizer([lines[p] for p in visible], verbose=False).input_ids, strict=True))
+
+        def bucket(position: int) -> int:
+            return -(-len(ids[position]) // _BUCKET_WIDTH) * _BUCKET_WIDTH
+
+        for width, members in groupby(sorted(visible, key=lambda p: len(ids[p])), key=bucket):
+            alike = list(members)
+            for start in range(0, len(alike), batch_size):
+                batch = alike[start : start + batch_size]
+                yield batch, [ids[position] for position in batch], 2 * width + 10
+
+    def _search(
+        self, source_ids: list[list[int]], config: GenerationConfig, scores: bool
+    ) -> tuple[list[Hypothesis], int]:
+        """Hypotheses of a batch, those of one source together and best first, and how many of them have no end."""
+        beam = config.num_beams > 1
+        config.return_dict_in_generate = True
+        config.output_scores = scores and beam
+        config.output_logits = scores and not beam
+        batch = self.tokenizer.pad({"input_ids": source_ids}, return_tensors="pt").to(self.model.device)
+        output = self.model.generate(
+            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], generation_config=config
+        )
+        tokens = output.sequences[:, 1:]
+        ended = (tokens == self.tokenizer.eos_token_id).any(dim=1)
+        values: list[float] | list[None] = [None] * len(tokens)
+        if scores and beam:
+            values = output.sequences_scores.tolist()
+        elif scores:
+            values = self._greedy_scores(output, config.length_penalty).tolist()
+        texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        # A line stays a line: byte-level vocabularies can spell its end.
+        hypotheses = [Hypothesis(text.replace("\n", " "), value) for text, value in zip(texts, values, strict=True)]
+        return hypotheses, int((~ended).sum())
+
+    def _greedy_scores(self, output, length_penalty: float) -> torch.Tensor:
+        """What beam search calls the score of a sequence, for those of a greedy search: (sequences,)."""
+        # Of the logits as the model gave them, since beam search too sums them before words are ruled out.
+        steps = self.model.compute_transition_scores(output.sequences, output.logits, normalize_logits=True)
+        ends = (output.sequences[:, 1:] == self.tokenizer.eos_token_id).long()
+        after_end = ends.cumsum(dim=1) - ends > 0
+        return steps.masked_fill(after_end, 0.0).sum(dim=1) / (~after_end).sum(dim=1) ** length_penalty
+
+
+def load_tokenizer(name: str | PathLike[str]) -> RNNsearchTokenizer:
+    """The tokenizer saved with a model.
+
+    Raises:
+        InputError: there is none.
+    """
+    with _loading(name, "tokenizer"):
+        return RNNsearchTokenizer.from_pretrained(name)
+
+
+@contextmanager
+def _loading(name: str | PathLike[str], what: str) -> Iterator[None]:
+    """Turn the paragraph in which Transformers explains that nothing can be loaded into one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{name}: no {what} can be loaded: {reason}") from error

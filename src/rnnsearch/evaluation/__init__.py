@@ -1,0 +1,1 @@
+"""BLEU and chrF, overall and by sentence length."""

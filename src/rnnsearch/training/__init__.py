@@ -1,0 +1,1 @@
+"""Arguments, batches and the trainer behind `rnnsearch train`."""
