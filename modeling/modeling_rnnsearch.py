@@ -29,7 +29,7 @@ from transformers.modeling_outputs import (
 from transformers.modeling_utils import PreTrainedModel
 
 from .configuration_rnnsearch import RNNsearchConfig
-from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence
+from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
 
 # Transformers 5.24 renamed the carried state; before, outputs and arguments say "past_key_values".
 CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
@@ -96,7 +96,7 @@ class RNNsearchAttention(nn.Module):
             energies = self.energy_proj(torch.tanh(query + keys)).squeeze(-1)  # (B, S)
         energies = energies.masked_fill(mask == 0, torch.finfo(energies.dtype).min)
         alignment = energies.softmax(dim=-1) * mask  # (B, S)
-        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1), alignment
+        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1).to(annotations), alignment
 
 
 class RNNsearchUnit(nn.Module):
@@ -300,6 +300,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
             None if attention_mask is None else _both_ways([_time_mask(attention_mask, embedded)] * len(units)),
             torch.stack([unit.gate_proj.weight for unit in units]),
             torch.stack([unit.candidate_proj.weight for unit in units]),
+            product_dtype(self.embed_tokens.weight),
         )  # (S, D, B, n)
         directions = [states[:, 0]] if len(units) == 1 else [states[:, 0], states[:, 1].flip(0)]
         annotations = self.annotation_dropout(torch.cat(directions, dim=-1).transpose(0, 1))  # (B, S, C)
@@ -363,7 +364,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             raise ValueError("give the decoder the annotations of the source sentence, `encoder_hidden_states`")
         embedded = self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds
         embedded = self.embedding_dropout(embedded)  # (B, T, m)
-        annotations = encoder_hidden_states.to(embedded.dtype)
+        annotations = encoder_hidden_states.to(self.dtype)
         if encoder_attention_mask is None:
             mask = annotations.new_ones(annotations.shape[:2])
         else:
@@ -383,12 +384,13 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
 
     def start(self, annotations: Tensor) -> RNNsearchCache:
         """Before the first word: s_0 = tanh(W_s ←h_1), or of the fixed context →h_Tx, and U_a h_j."""
+        # Under autocast the projections come in the lower precision; what is carried keeps that of the weights.
         last = annotations[:, -1]
         if self.attention is None:
-            return RNNsearchCache(torch.tanh(self.init_proj(last)), last, None)
+            return RNNsearchCache(torch.tanh(self.init_proj(last).to(last)), last, None)
         backward_first = annotations[:, 0, self.config.hidden_size :]
-        keys = self.attention.key_proj(annotations)
-        return RNNsearchCache(torch.tanh(self.init_proj(backward_first)), torch.zeros_like(last), keys)
+        keys = self.attention.key_proj(annotations).to(last)
+        return RNNsearchCache(torch.tanh(self.init_proj(backward_first).to(last)), torch.zeros_like(last), keys)
 
     def step(
         self, inputs: Tensor, annotations: Tensor, mask: Tensor, cache: RNNsearchCache
@@ -437,6 +439,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
                 None,
                 self.unit.gate_proj.weight.unsqueeze(0),
                 self.unit.candidate_proj.weight.unsqueeze(0),
+                product_dtype(self.embed_tokens.weight),
             ).squeeze(1)
         else:
             energy_proj = self.attention.energy_proj
@@ -452,6 +455,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
                 self.unit.candidate_proj.weight,
                 self.unit.context_proj.weight,
                 self.attention.scale,
+                product_dtype(self.embed_tokens.weight),
             )
             alignments = alignments.transpose(0, 1)  # (B, T, S)
         if groundhog:

@@ -54,60 +54,62 @@ def evaluate(
         raise InputError("--output saves a model's translations, but --hyp gives them: leave one out")
     if (src is None) != (model is None) or not (hyp or model):
         raise InputError("give --model and --src, or --hyp, or all three for the No UNK column")
+    if not (target_lang or model):
+        raise InputError("the target language is not known without a model: give it with --target-lang")
 
     from ..data.lines import read_lines
-    from ..decoding.translator import load_tokenizer
     from ..evaluation.scores import all_scores, known_sentences
 
     references = read_lines(ref)
-    sources = read_lines(src) if src else []
-    if src and len(sources) != len(references):
-        raise InputError(f"{src} has {len(sources)} lines but {ref} has {len(references)}; they must correspond")
-    hypotheses = read_lines(hyp) if hyp else []
-    if hyp and len(hypotheses) != len(references):
-        raise InputError(f"{hyp} has {len(hypotheses)} lines but {ref} has {len(references)}; they must correspond")
+    sources, hypotheses = (read_lines(path) if path else [] for path in (src, hyp))
+    for path, lines in ((src, sources), (hyp, hypotheses)):
+        if path and len(lines) != len(references):
+            raise InputError(f"{path} has {len(lines)} lines but {ref} has {len(references)}; they must correspond")
 
     with ExitStack() as files:
         saved = files.enter_context(written_whole(output)) if output else None
-        printed = json_file is None or str(json_file) == "-"
-        report = files.enter_context(written_whole(None if printed else json_file))
+        to_file = json_file is not None and str(json_file) != "-"
+        report = files.enter_context(written_whole(json_file if to_file else None))
 
-        translator = load_translator(model, device, dtype) if model and not hyp else None
-        tokenizer = translator.tokenizer if translator else load_tokenizer(model) if model else None
-        language = target_lang or (tokenizer.target_lang if tokenizer else None)
-        if not language:
-            raise InputError("the target language is not known: give it with --target-lang")
+        tokenizer = None
+        if not hyp:
+            translator = load_translator(str(model), device, dtype)
+            tokenizer = translator.tokenizer
 
-        def translated(lines: list[str], forbid_unk: bool) -> list[str]:
-            assert translator is not None
-            results = translator.translate(
-                lines,
-                num_beams=beam,
-                length_penalty=length_penalty,
-                batch_size=batch_size,
-                forbid_unk=forbid_unk,
-                scores=False,
-                progress=sys.stderr.isatty(),
-            )
-            return [hypotheses[0].text for hypotheses in results]
+            def translated(lines: list[str], forbid_unk: bool) -> list[str]:
+                results = translator.translate(
+                    lines,
+                    num_beams=beam,
+                    length_penalty=length_penalty,
+                    batch_size=batch_size,
+                    forbid_unk=forbid_unk,
+                    scores=False,
+                    progress=sys.stderr.isatty(),
+                )
+                return [best.text for (best,) in results]
 
-        if translator:
             hypotheses = translated(sources, forbid_unk=False)
+        elif model:
+            from ..decoding.translator import load_tokenizer
+
+            tokenizer = load_tokenizer(model)
         if saved:
             saved.writelines(line.encode() + b"\n" for line in hypotheses)
+
+        language = target_lang or (tokenizer.target_lang if tokenizer else "")
         columns = {"all": all_scores(hypotheses, references, language, tokenize)}
         if tokenizer:
             known = known_sentences(tokenizer, sources, references)
             chosen = [hypotheses[position] for position in known]
-            if translator:
+            if not hyp and tokenizer.kind == "word":
                 chosen = translated([sources[position] for position in known], forbid_unk=True)
-            kept = [references[position] for position in known]
-            columns["no_unk"] = all_scores(chosen, kept, language, tokenize) if known else []
+            known_references = [references[position] for position in known]
+            columns["no_unk"] = all_scores(chosen, known_references, language, tokenize) if known else []
 
-        text = _table(columns) if json_file is None else _json(columns, context.params)
-        report.write(text.encode())
-        if not printed:
-            print(_table(columns), end="")
+        table = _table(columns)
+        report.write((_json(columns, context.params) if json_file else table).encode())
+        if to_file:
+            print(table, end="")
 
 
 def _table(columns: dict[str, list["Score"]]) -> str:

@@ -15,13 +15,17 @@ FIRST_SINGULAR, THIRD_SINGULAR, FIRST_PLURAL, THIRD_PLURAL = range(4)
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun with its plural in both languages and its French gender, "m" or "f"."""
+    """A noun with its plural in both languages and its French gender, "m" or "f".
+
+    `kind` is its class: person, animal, thing, place, text, body (an institution) or area; `tags` hold it and more.
+    """
 
     english: str
     english_plural: str
     french: str
     french_plural: str
     gender: str
+    kind: str
     tags: frozenset[str]
 
 
@@ -29,8 +33,9 @@ class Noun:
 class Adjective:
     """An adjective; `french` holds masculine, feminine, masculine plural, feminine plural.
 
-    `before_vowel` is the masculine singular used before a vowel (`bel`, `nouvel`, `vieil`); `position` is "before" or
-    "after" the French noun, or "kind" for those that stand next to the noun they classify (`espace économique`).
+    `before_vowel` is the masculine singular used before a vowel (`bel`, `nouvel`, `vieil`). `position` is the place
+    among English adjectives, in this order: "before" (which also precedes the French noun), then those that follow
+    the French noun, in reverse: "quality", "origin", "kind" (`European economic area`, `espace économique européen`).
     """
 
     english: str
@@ -129,7 +134,7 @@ def _tags(words: str) -> frozenset[str]:
 # English, plural, French, plural, gender, tags. The first tag is the class; "stack" may head a noun stack and "inner"
 # may stand inside one (`the school director`); "kin" takes "of" and a person.
 NOUNS = tuple(
-    Noun(english, plural, french, french_plural, gender, _tags(tags))
+    Noun(english, plural, french, french_plural, gender, tags.split(",")[0], _tags(tags))
     for english, plural, french, french_plural, gender, tags in _rows("""
 man men homme hommes m person
 woman women femme femmes f person
@@ -163,19 +168,19 @@ horse horses cheval chevaux m animal
 bird birds oiseau oiseaux m animal
 cow cows vache vaches f animal
 house houses maison maisons f place
-school schools école écoles f place,inner
+school schools école écoles f place,inner,lid
 church churches église églises f place,inner
 hotel hotels hôtel hôtels m place,inner
-museum museums musée musées m place,inner
-bank banks banque banques f place,inner
-factory factories usine usines f place,inner
-library libraries bibliothèque bibliothèques f place,inner,stack
+museum museums musée musées m place,inner,lid
+bank banks banque banques f place,inner,lid
+factory factories usine usines f place,inner,lid
+library libraries bibliothèque bibliothèques f place,inner,stack,lid
 university universities université universités f place,inner
 hospital hospitals hôpital hôpitaux m place,inner
 castle castles château châteaux m place,inner
-shop shops magasin magasins m place
-garden gardens jardin jardins m place,stack
-park parks parc parcs m place,inner
+shop shops magasin magasins m place,lid
+garden gardens jardin jardins m place,stack,lid
+park parks parc parcs m place,inner,lid
 city cities ville villes f place,inner
 village villages village villages m place,inner
 forest forests forêt forêts f place
@@ -232,7 +237,7 @@ area areas espace espaces m area
 """)
 )
 
-NAMES = (("Paul", "m"), ("Louis", "m"), ("Albert", "m"), ("Marie", "f"), ("Anna", "f"), ("Julie", "f"))
+NAMES = {"Paul": "m", "Louis": "m", "Albert": "m", "Marie": "f", "Anna": "f", "Julie": "f"}
 
 # English, masculine, feminine, masculine plural, feminine plural, masculine before a vowel, position, tags.
 ADJECTIVES = tuple(
@@ -245,32 +250,34 @@ new nouveau nouvelle nouveaux nouvelles nouvel before place,thing,text,body,area
 beautiful beau belle beaux belles bel before person,animal,place,thing
 young jeune jeune jeunes jeunes jeune before person,animal
 good bon bonne bons bonnes bon before person,animal,thing,text,place
-bad mauvais mauvaise mauvais mauvaises mauvais before thing,text,place
-red rouge rouge rouges rouges rouge after thing
-white blanc blanche blancs blanches blanc after thing,place,animal
-black noir noire noirs noires noir after thing,animal
-green vert verte verts vertes vert after thing
-blue bleu bleue bleus bleues bleu after thing
-expensive cher chère chers chères cher after thing,place,text
-useful utile utile utiles utiles utile after thing,text
-empty vide vide vides vides vide after place
-quiet tranquille tranquille tranquilles tranquilles tranquille after person,animal,place
-famous célèbre célèbre célèbres célèbres célèbre after person,place,body
-rich riche riche riches riches riche after person,body
-happy heureux heureuse heureux heureuses heureux after person,animal
-sad triste triste tristes tristes triste after person,animal
-strong fort forte forts fortes fort after person,animal,body
-intelligent intelligent intelligente intelligents intelligentes intelligent after person,animal
-honest honnête honnête honnêtes honnêtes honnête after person
-curious curieux curieuse curieux curieuses curieux after person,animal
-dangerous dangereux dangereuse dangereux dangereuses dangereux after person,animal,place,text
-important important importante importants importantes important after person,place,text,body,area
-interesting intéressant intéressante intéressants intéressantes intéressant after person,place,text
-difficult difficile difficile difficiles difficiles difficile after text,person
-modern moderne moderne modernes modernes moderne after place,thing,text
-European européen européenne européens européennes européen after area,body,text
-French français française français françaises français after area,body,text,person,place
-national national nationale nationaux nationales national after area,body,text
+bad mauvais mauvaise mauvais mauvaises mauvais before text,place
+red rouge rouge rouges rouges rouge quality thing
+white blanc blanche blancs blanches blanc quality thing,place,animal
+black noir noire noirs noires noir quality thing,animal
+green vert verte verts vertes vert quality thing
+blue bleu bleue bleus bleues bleu quality thing
+expensive cher chère chers chères cher quality thing,place,text
+useful utile utile utiles utiles utile quality thing,text
+empty vide vide vides vides vide quality place
+quiet tranquille tranquille tranquilles tranquilles tranquille quality person,animal,place
+famous célèbre célèbre célèbres célèbres célèbre quality person,place,body
+rich riche riche riches riches riche quality person,body
+happy heureux heureuse heureux heureuses heureux quality person,animal
+sad triste triste tristes tristes triste quality person,animal
+strong fort forte forts fortes fort quality person,animal,body
+intelligent intelligent intelligente intelligents intelligentes intelligent quality person,animal
+honest honnête honnête honnêtes honnêtes honnête quality person
+curious curieux curieuse curieux curieuses curieux quality person,animal
+dangerous dangereux dangereuse dangereux dangereuses dangereux quality person,animal,place,text
+important important importante importants importantes important quality person,place,text,body,area
+interesting intéressant intéressante intéressants intéressantes intéressant quality person,place,text
+difficult difficile difficile difficiles difficiles difficile quality text,person
+modern moderne moderne modernes modernes moderne quality place,thing,text
+European européen européenne européens européennes européen origin area,body,text
+French français française français françaises français origin area,body,text,person,place
+English anglais anglaise anglais anglaises anglais origin area,body,text,person,place
+Italian italien italienne italiens italiennes italien origin area,body,text,person,place
+national national nationale nationaux nationales national origin area,body,text
 economic économique économique économiques économiques économique kind area,body,text
 political politique politique politiques politiques politique kind body,text
 public public publique publics publiques public kind body,text
@@ -280,7 +287,7 @@ public public publique publics publiques public kind body,text
 # English base, third person, past ("-" for a verb of state), participle; French je, il, nous, ils, infinitive,
 # participle, auxiliary; tags of subjects and objects ("-" for none).
 _VERB_TABLE = """
-sleep sleeps slept slept dors dort dormons dorment dormir dormi avoir person,animal -
+wait waits waited waited attends attend attendons attendent attendre attendu avoir person,animal -
 work works worked worked travaille travaille travaillons travaillent travailler travaillé avoir person -
 sing sings sang sung chante chante chantons chantent chanter chanté avoir person -
 dance dances danced danced danse danse dansons dansent danser dansé avoir person -
@@ -324,7 +331,6 @@ give gives gave given donne donne donnons donnent donner donné avoir person,bod
 show shows showed shown montre montre montrons montrent montrer montré avoir person,body thing,text
 send sends sent sent envoie envoie envoyons envoient envoyer envoyé avoir person,body light,written
 offer offers offered offered offre offre offrons offrent offrir offert avoir person light
-bring brings brought brought apporte apporte apportons apportent apporter apporté avoir person light
 say says said said dis dit disons disent dire dit avoir person -
 think thinks thought thought pense pense pensons pensent penser pensé avoir person -
 believe believes believed believed crois croit croyons croient croire cru avoir person -
@@ -353,7 +359,7 @@ _VERBS = {row[0]: _verb(row) for row in _rows(_VERB_TABLE)}
 SPEECH = tuple(_VERBS[base] for base in ("say", "think", "believe"))
 """Verbs that take a clause: "says that"."""
 WANT = _VERBS["want"]
-GIVING = tuple(_VERBS[base] for base in ("give", "show", "send", "offer", "bring"))
+GIVING = tuple(_VERBS[base] for base in ("give", "show", "send", "offer"))
 """Verbs that take an object and a recipient: "gives it to us"."""
 TRANSITIVE = tuple(verb for verb in _VERBS.values() if verb.objects and verb not in GIVING)
 INTRANSITIVE = tuple(verb for verb in _VERBS.values() if not verb.objects and verb not in (*SPEECH, WANT))
@@ -369,6 +375,8 @@ MODALS = {"can": ("peux", "peut", "pouvons", "peuvent"), "must": ("dois", "doit"
 THE = Determiner("the", "the", "le", "la", "les")
 A = Determiner("a", "", "un", "une", "")
 SOME = Determiner("", "some", "", "", "des")
+A_NEGATED = Determiner("a", "", "de", "de", "")
+"""After a negated verb: "does not see a house", « ne voit pas de maison »; `ANY` is its plural."""
 ANY = Determiner("", "any", "", "", "de")
 MANY = Determiner("", "many", "", "", "beaucoup de")
 THIS = Determiner("this", "these", "ce", "cette", "ces")
@@ -385,7 +393,7 @@ NUMERALS = tuple(
     Determiner("", english, "", "", french)
     for english, french in (("two", "deux"), ("three", "trois"), ("four", "quatre"), ("five", "cinq"), ("ten", "dix"))
 )
-DETERMINERS = (THE, A, SOME, ANY, MANY, THIS, EVERY, SEVERAL, *POSSESSIVES, *NUMERALS)
+DETERMINERS = (THE, A, A_NEGATED, SOME, ANY, MANY, THIS, EVERY, SEVERAL, *POSSESSIVES, *NUMERALS)
 ALL = {"m": "tous", "f": "toutes"}
 
 # Subject, object, French subject, object, dative, gender, person, rank. The gender of "I", "we" and of "it" and "they"
@@ -404,24 +412,62 @@ they them ils les leur m {THIRD_PLURAL} 2
 
 FREQUENCY = {"often": "souvent", "always": "toujours", "sometimes": "parfois"}
 """Adverbs before the English verb, after the finite French one."""
-FINAL_ADVERBS = {"here": "ici", "there": "là", "slowly": "lentement", "alone": ""}
+FINAL_ADVERBS = {"here": "ici", "there": "là-bas", "outside": "dehors"}
 INTENSIFIERS = {"very": "très", "too": "trop"}
 
-_ANY_NOUN = _tags("person,animal,place,thing,text,body,area")
+_LOCATED = _tags("person,animal,place,thing,body,area")
 PLACE_PREPOSITIONS = (
-    Preposition("in", "dans", _ANY_NOUN, _tags("place")),
-    Preposition("near", "près de", _ANY_NOUN, _tags("place")),
-    Preposition("behind", "derrière", _ANY_NOUN, _tags("place")),
+    Preposition("in", "dans", _LOCATED, _tags("place")),
+    Preposition("near", "près de", _LOCATED, _tags("place")),
+    Preposition("behind", "derrière", _LOCATED, _tags("place")),
 )
 COMPANY = Preposition("with", "avec", _tags("person"), _tags("person"))
+BY = Preposition("by", "par", frozenset(), _tags("person,body"))
+TO = Preposition("to", "à", frozenset(), _tags("person"))
 NOUN_PREPOSITIONS = (
     *PLACE_PREPOSITIONS,
     Preposition("with", "avec", _tags("person"), _tags("light")),
-    Preposition("from", "de", _tags("person,animal"), _tags("place")),
-    Preposition("of", "de", _tags("kin,animal,thing,place,text,body"), _tags("person")),
-    Preposition("of", "de", _tags("text"), _tags("body")),
+    Preposition("from", "de", _tags("person,animal"), _tags("inner")),
+    Preposition("of", "de", _tags("kin,animal,thing,place,text,body,area"), _tags("person")),
+    Preposition("of", "de", _tags("text,area"), _tags("body")),
     Preposition("about", "sur", _tags("text"), _tags("person,place,area,body")),
     Preposition("for", "pour", _tags("thing,text"), _tags("person,body")),
 )
 
-CONJUNCTIONS = {"and": "et", "but": "mais", "because": "parce que", "when": "quand", "while": "pendant que", "if": "si"}
+COORDINATORS = {"and": "et", "but": "mais"}
+SUBORDINATORS = {"because": "parce que", "when": "quand", "while": "pendant que", "if": "si"}
+
+
+def english_forms() -> set[str]:
+    """All English words of the lexicon and of the constructions of `syntax`."""
+    phrases = ["a an all and by cannot did do does not never that to who with , .", *NAMES]
+    phrases += [form for noun in NOUNS for form in (noun.english, noun.english_plural)]
+    phrases += [adjective.english for adjective in ADJECTIVES]
+    phrases += [form for verb in VERBS for form in (verb.base, verb.third, "" if verb in SPEECH else verb.past)]
+    phrases += [verb.participle for verb in (*TRANSITIVE, *GIVING)]
+    phrases += [form for determiner in DETERMINERS for form in (determiner.singular, determiner.plural)]
+    phrases += [form.strip("-") for pronoun in PRONOUNS.values() for form in (pronoun.subject, pronoun.object)]
+    phrases += [preposition.english for preposition in NOUN_PREPOSITIONS]
+    phrases += [*BE_PRESENT, *BE_PAST, *MODALS, *FREQUENCY, *FINAL_ADVERBS, *INTENSIFIERS]
+    phrases += [*COORDINATORS, *SUBORDINATORS]
+    return {word for phrase in phrases for word in phrase.split()}
+
+
+def french_forms() -> set[str]:
+    """All French words of the lexicon and of the constructions of `syntax`, before elision and contraction."""
+    phrases = ["et par ne pas jamais été qui que avec à elles mon son cet s' , .", *NAMES, *ALL.values()]
+    phrases += [form for noun in NOUNS for form in (noun.french, noun.french_plural)]
+    phrases += [form for adjective in ADJECTIVES for form in (*adjective.french, adjective.before_vowel)]
+    phrases += [form for verb in VERBS for form in verb.present]
+    for verb in (*INTRANSITIVE, *TRANSITIVE, *GIVING):
+        agrees = verb.objects or verb.auxiliary == "être"
+        endings = ("", "e", "s", "es") if agrees else ("",)
+        phrases += [verb.infinitive, *(verb.french_participle + ending for ending in endings)]
+    phrases += [form for item in DETERMINERS for form in (item.masculine, item.feminine, item.french_plural)]
+    for pronoun in PRONOUNS.values():
+        phrases += [pronoun.french_subject.strip("-"), pronoun.french_object, pronoun.dative.strip("-")]
+    phrases += [preposition.french for preposition in NOUN_PREPOSITIONS]
+    phrases += [*AVOIR, *ETRE, *ETAIT, *(form for forms in MODALS.values() for form in forms)]
+    for table in (FREQUENCY, FINAL_ADVERBS, INTENSIFIERS, COORDINATORS, SUBORDINATORS):
+        phrases += table.values()
+    return {word for phrase in phrases for word in phrase.split()}

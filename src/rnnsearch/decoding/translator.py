@@ -14,8 +14,9 @@ from rich.progress import Progress
 from transformers import GenerationConfig
 
 from ..errors import InputError
-from ..modeling import RNNsearchConfig, RNNsearchForConditionalGeneration
-from ..tokenizer import RNNsearchTokenizer
+from ..modeling.configuration_rnnsearch import RNNsearchConfig
+from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
+from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -71,12 +72,15 @@ class Translator:
             raise InputError(f"device {device!r} is not available here; try cpu") from error
         with _loading(name, "model"):
             settings, _ = RNNsearchConfig.get_config_dict(name)
+            if not settings:
+                raise InputError(f"{name}: no model can be loaded: config.json is missing")
             if settings.get("model_type") != RNNsearchConfig.model_type:
                 raise InputError(
                     f"{name}: holds a model of type {settings.get('model_type')!r}, not an RNNsearch model"
                 )
             model = RNNsearchForConditionalGeneration.from_pretrained(name, dtype=dtype or "auto")
-        return cls(model.to(place), load_tokenizer(name))
+        model.to(place)  # type: ignore[arg-type]  # the decorator of `to` hides its signature
+        return cls(model, load_tokenizer(name))
 
     @torch.inference_mode()
     def translate(
@@ -141,7 +145,7 @@ class Translator:
                     results[position] = hypotheses[row * n_best : (row + 1) * n_best]
                 bar.advance(task, len(positions))
         if cut:
-            logger.warning("%d of %d translations were cut at their greatest length", cut, len(lines) * n_best)
+            logger.warning("translations cut at their greatest length: %d of %d", cut, len(lines) * n_best)
         return results
 
     def _batches(self, lines: Sequence[str], batch_size: int) -> Iterator[tuple[list[int], list[list[int]], int]]:

@@ -1,0 +1,87 @@
+"""What `rnnsearch train` can be told: data, model and training, each field with the sentence that `--help` prints."""
+
+import dataclasses
+import inspect
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_origin
+
+from transformers import Seq2SeqTrainingArguments
+
+from ..modeling.configuration_rnnsearch import RNNsearchConfig
+
+
+def _option(help: str, default: Any = None) -> Any:
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata={"help": help})
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass
+class DataArguments:
+    """The parallel text and the vocabularies made from it."""
+
+    train: list[str] = _option(
+        "Training pairs: two text files, or one .tsv, .csv or .jsonl file, a datasets folder, or a name on the Hub "
+        "(owner/name or owner/name:config). Files may end in .gz or .xz.",
+        [],
+    )
+    validation: list[str] = _option("Validation pairs, given like --train; decoded and scored after each epoch.", [])
+    source_lang: str = _option("Language of the source, as a two-letter code.", "en")
+    target_lang: str = _option("Language of the target, as a two-letter code.", "fr")
+    train_split: str = _option("Split of a data set that --train names.", "train")
+    validation_split: str = _option("Split of a data set that --validation names.", "validation")
+    streaming: bool = _option("Read --train from the Hub as it arrives, up to --max-train-pairs.", False)
+    max_train_pairs: int = _option("Read this many training pairs at most; 0 reads all.", 0)
+    max_length: int = _option("Drop a training pair if either side has more than this many tokens, </s> aside.", 50)
+    tokenizer: str | None = _option("Folder or Hub name of a tokenizer to use; by default one is trained on --train.")
+    tokenizer_kind: str = field(
+        default="bpe", metadata={"help": "Kind of tokenizer to train, bpe or word.", "choices": ["bpe", "word"]}
+    )
+    shared_vocabulary: bool = _option("One vocabulary for both languages.", False)
+    pretrained: str | None = _option("Folder or Hub name of a trained RNNsearch to go on from, with its tokenizer.")
+
+
+def _model_arguments() -> type:
+    """The fields of `RNNsearchConfig` that shape the model, with the sentences of its docstring."""
+    described = dict(re.findall(r"^    (\w+): (.+(?:\n     +.+)*)", inspect.cleandoc(RNNsearchConfig.__doc__), re.M))
+    fields = []
+    for item in dataclasses.fields(RNNsearchConfig):
+        if item.name not in described or item.name.endswith("_token_id") or item.name == "use_cache":
+            continue
+        kind = item.type if get_origin(item.type) is Literal else type(item.default)
+        text = " ".join(described[item.name].split()).replace("`", "").replace("%", "%%")
+        fields.append((item.name, kind, field(default=item.default, metadata={"help": text})))
+    return dataclasses.make_dataclass("ModelArguments", fields)
+
+
+ModelArguments = _model_arguments()
+
+
+@dataclass
+class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
+    """Every argument of `Seq2SeqTrainingArguments`, with other defaults, and a few of our own."""
+
+    output_dir: str = _option("Folder to write the trained model to.", "rnnsearch-model")
+    per_device_train_batch_size: int = _option("Pairs in a training batch; 80 in appendix B.2.", 80)
+    per_device_eval_batch_size: int = _option("Pairs in a validation batch.", 128)
+    batch_tokens: int = _option("Cut batches by padded tokens of the longer side instead of by pairs; 0 does not.", 0)
+    learning_rate: float = _option("Step size of Adam.", 1e-3)
+    lr_scheduler_type: str = _option("Course of the learning rate.", "cosine")
+    warmup_steps: float = _option("Updates, or share of them, over which the learning rate rises from 0.", 0.02)
+    max_grad_norm: float = _option("Rescale gradients whose L2 norm over all weights is above this; 1 in B.2.", 1.0)
+    num_train_epochs: float = _option("Passes over the training pairs.", 20.0)
+    eval_strategy: str = _option("When to decode and score the validation pairs: no, steps or epoch.", "epoch")
+    save_strategy: str = _option("When to write a checkpoint: no, steps or epoch.", "epoch")
+    save_total_limit: int | None = _option("Checkpoints kept, the best one among them.", 2)
+    load_best_model_at_end: bool = _option("Write the model of the best validation score.", True)
+    metric_for_best_model: str | None = _option("The validation score that decides: bleu, chrf or loss.", "bleu")
+    predict_with_generate: bool = _option("Score validation pairs by real decoding.", True)
+    early_stopping_patience: int = _option("Stop after this many validations without a better score; 0 never.", 0)
+    logging_steps: float = _option("Updates between two lines of training loss.", 50)
+    report_to: None | str | list[str] = _option("Where to report to: none, tensorboard, wandb, ...", "none")
+    seed: int = _option("Seed of weights, dropout and the order of batches.", 1234)
+    resume: bool = _option("Go on from the last checkpoint in --output-dir.", False)
+
+
+__all__ = ["DataArguments", "ModelArguments", "RNNsearchTrainingArguments"]

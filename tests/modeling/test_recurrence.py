@@ -1,0 +1,147 @@
+"""The recurrences with a backward pass of their own against the readable step, one position after the other."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from rnnsearch.modeling.recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence
+
+TOLERANCE = {"atol": 1e-10, "rtol": 0}
+# Real positions on the right, a hole in the middle, nothing at all, everything.
+MASK = torch.tensor([[0, 0, 1, 1, 1], [1, 0, 0, 1, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
+
+
+def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype).requires_grad_()
+
+
+def gradients(outputs: list[Tensor], leaves: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Gradients of a random projection of the outputs, zero where a leaf plays no part."""
+    total = torch.stack([(output * random(*output.shape, seed=9).detach()).sum() for output in outputs]).sum()
+    found = torch.autograd.grad(total, list(leaves.values()), retain_graph=True, materialize_grads=True)
+    return dict(zip(leaves, found, strict=True))
+
+
+def assert_same(actual: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    for name in expected:
+        torch.testing.assert_close(actual[name], expected[name], **TOLERANCE, msg=lambda m, name=name: f"{name}: {m}")
+
+
+@pytest.mark.parametrize("context", ["search", "fixed"])
+@pytest.mark.parametrize("masked", [True, False])
+def test_encoder_equals_its_unit_step_by_step(make_model, context, masked):
+    encoder = make_model(context=context).get_encoder()
+    embedded = random(4, 5, 5)
+    mask = MASK if masked else torch.ones_like(MASK)
+    leaves = {"embedded": embedded, **dict(encoder.named_parameters())}
+    del leaves["embed_tokens.weight"]
+
+    directions = []
+    for unit, order in ((encoder.forward_unit, range(5)), (encoder.backward_unit, range(4, -1, -1))):
+        if unit is None:
+            continue
+        state, states = torch.zeros(4, 6, dtype=torch.float64), {}
+        for j in order:
+            keep = mask[:, j : j + 1]
+            state = keep * unit(unit.input_proj(embedded[:, j]), state) + (1 - keep) * state
+            states[j] = state
+        directions.append(torch.stack([states[j] for j in range(5)], dim=1))
+    expected = torch.cat(directions, dim=-1)
+
+    actual = encoder(inputs_embeds=embedded, attention_mask=mask if masked else None).last_hidden_state
+    torch.testing.assert_close(actual, expected, **TOLERANCE)
+    assert_same(gradients([actual], leaves), gradients([expected], leaves))
+
+
+@pytest.mark.parametrize("read", [0, 2], ids=["from the start", "from a cache"])
+def test_decoder_equals_its_steps(make_model, kind, read):
+    """Outputs, the state handed on, and gradients; the cache of two words read before is a leaf as well."""
+    decoder = make_model(**kind).get_decoder()
+    annotations = random(4, 5, decoder.config.context_size)
+    mask = MASK.double()
+    inputs = random(4, 4, 18, seed=1)
+    cache = decoder.start(annotations)
+    if read:
+        cache.state, cache.context = random(4, 6, seed=2), random(*cache.context.shape, seed=3)
+        cache.seen_tokens = read
+    leaves = {"annotations": annotations, "inputs": inputs, **dict(decoder.named_parameters())}
+    if read:
+        leaves |= {"state": cache.state, "context": cache.context}
+
+    steps, after = [], cache
+    for i in range(4):
+        *step, after = decoder.step(inputs[:, i : i + 1], annotations, mask, after)
+        steps.append(step)
+    expected = [torch.cat(outputs, dim=1) for outputs in zip(*steps, strict=True) if outputs[0] is not None]
+    *actual, after_run = decoder.run(inputs, annotations, mask, cache)
+    actual = [output for output in actual if output is not None]
+    assert len(actual) == len(expected) == (3 if kind["context"] == "search" else 2)
+    for output, truth in zip(actual, expected, strict=True):
+        torch.testing.assert_close(output, truth, **TOLERANCE)
+    for name in ("state", "context"):
+        torch.testing.assert_close(getattr(after_run, name), getattr(after, name), **TOLERANCE)
+    assert after_run.seen_tokens == after.seen_tokens == read + 4
+    assert_same(
+        gradients([*actual, after_run.state, after_run.context], leaves),
+        gradients([*expected, after.state, after.context], leaves),
+    )
+
+
+def test_row_without_a_source_reads_nothing(make_model, kind):
+    decoder = make_model(**{**kind, "context": "search"}).get_decoder()
+    annotations = random(4, 5, 12)
+    for run in (decoder.run, decoder.step):
+        _, contexts, alignments, _ = run(random(4, 1, 18), annotations, MASK.double(), decoder.start(annotations))
+        assert not contexts[2].any() and not alignments[2].any()
+        assert not alignments.squeeze(1)[MASK == 0].any()
+
+
+@pytest.mark.parametrize("mask", [None, MASK.double().t()[:, None, :, None].repeat(1, 2, 1, 1)], ids=["all", "masked"])
+def test_gradcheck_of_the_encoder_recurrence(mask):
+    leaves = random(5, 2, 4, 9), random(2, 4, 3, seed=1), mask, random(2, 6, 3, seed=2), random(2, 3, 3, seed=3)
+    assert torch.autograd.gradcheck(GatedRecurrence.apply, (*leaves, torch.float64))
+
+
+@pytest.mark.parametrize("additive", [True, False])
+def test_gradcheck_of_the_decoder_recurrence(additive):
+    leaves = (
+        random(3, 4, 9), random(4, 3, seed=1), random(4, 5, 2, seed=2), random(4, 5, 4, seed=3), MASK.double(),
+        random(4, 3, seed=4), random(4, seed=5) if additive else None,
+        random(6, 3, seed=6), random(3, 3, seed=7), random(9, 2, seed=8),
+    )  # fmt: skip
+    assert torch.autograd.gradcheck(AttentiveRecurrence.apply, (*leaves, 0.7, torch.float64))
+
+
+def test_no_second_derivative_is_promised():
+    """The backward pass is written by hand; differentiating it again must fail, not give a wrong number."""
+    inputs = random(2, 1, 1, 3)
+    states = GatedRecurrence.apply(inputs, random(1, 1, 1), None, random(1, 2, 1), random(1, 1, 1), torch.float64)
+    (first,) = torch.autograd.grad(states.square().sum(), inputs, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
+def test_bfloat16_autocast(make_model, kind, batch):
+    """Loss within 2 %, finite float32 gradients that point the same way, and nothing carried in the lower precision."""
+    model = make_model(dtype=torch.float32, embedding_size=24, hidden_size=32, alignment_size=16, maxout_size=12, **kind)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(0.4)
+    exact = model(**batch.encoded, labels=batch.labels).loss
+    exact_gradients = torch.cat([g.flatten() for g in torch.autograd.grad(exact, list(model.parameters()))])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = model(**batch.encoded, labels=batch.labels).loss
+        several = model(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4, 6]] * 3), use_cache=True)
+        one = model(**batch.encoded, decoder_input_ids=torch.tensor([[5]] * 3), use_cache=True, cache=several.cache)
+        assert model.generate(**batch.encoded, num_beams=3, max_new_tokens=4).shape[0] == 3
+    loss.backward()
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, exact, rtol=0.02, atol=0)
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+    assert {weight.grad.dtype for weight in model.parameters()} == {torch.float32}
+    found = torch.cat([weight.grad.flatten() for weight in model.parameters()])
+    assert found.isfinite().all()
+    assert torch.cosine_similarity(found, exact_gradients, dim=0) > 0.99
+    for cache in (several.cache, one.cache):
+        carried = [cache.state, cache.context] + ([] if cache.keys is None else [cache.keys])
+        assert {tensor.dtype for tensor in carried} == {torch.float32}
