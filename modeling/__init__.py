@@ -1,21 +1,15 @@
-"""The files that travel with a checkpoint: configuration, recurrence and model. They know nothing of `rnnsearch`."""
+"""The files that travel with a checkpoint: configuration, layers, recurrence, cache and model."""
 
 import importlib
 from typing import TYPE_CHECKING
 
 if __name__ != "rnnsearch.modeling":
-    raise ImportError(
-        f"This folder was imported as {__name__!r}; import `rnnsearch.modeling` instead (run `pip install -e .` first)."
-    )
+    raise ImportError(f"imported as {__name__!r}: import `rnnsearch.modeling` instead (run `pip install -e .` first)")
 
 if TYPE_CHECKING:
+    from .cache_rnnsearch import RNNsearchCache
     from .configuration_rnnsearch import RNNsearchConfig
-    from .modeling_rnnsearch import (
-        RNNsearchCache,
-        RNNsearchForConditionalGeneration,
-        RNNsearchModel,
-        RNNsearchPreTrainedModel,
-    )
+    from .modeling_rnnsearch import RNNsearchForConditionalGeneration, RNNsearchModel, RNNsearchPreTrainedModel
 
 __all__ = [
     "RNNsearchCache",

@@ -1,24 +1,31 @@
-# Copyright 2026 The RNNsearch authors. Licensed under the Apache License, Version 2.0.
+# Copyright 2026 The RNNsearch authors. All rights reserved.
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
 """RNNsearch (Bahdanau, Cho and Bengio, 2014) as a Transformers model.
 
-Read downwards: attention, recurrent unit, read-out, encoder, decoder, model, translation model. Two facts that set it
-apart from what other packages call "Bahdanau attention":
+Read downwards: initialisation, encoder, decoder, model, translation model. The equations of a single step stand in
+`layers_rnnsearch.py`; how whole sequences go through them, in `recurrence_rnnsearch.py`.
+With `step_order="paper"` the decoder attends with the state *before* its update, s_{i-1}.
 
-1. The recurrent unit is the paper's, not `torch.nn.GRU`: the reset gate acts before the product, U (r ∘ s), and the
-   update gate mixes (1 - z) ∘ s + z ∘ s~. Weights of the two cannot be exchanged.
-2. The decoder attends with the state *before* its update, s_{i-1} (`step_order="paper"`).
-
-Legend of the shapes: B batch, S source positions, T target positions, m embedding, n state, a alignment layer,
-l maxout layer, C context (2n, or n with a fixed context), K vocabulary. Masks are 1 at real positions, 0 at padding.
+Shapes: B batch, S source positions, T target positions, m embedding, n state, a alignment layer, l maxout layer,
+C context (2n, or n with a fixed context), K vocabulary. Masks are 1 at real positions, 0 at padding.
 """
 
-import math
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers.cache_utils import Cache
 from transformers.generation import GenerationMixin
 from transformers.modeling_outputs import (
     BaseModelOutput,
@@ -27,195 +34,23 @@ from transformers.modeling_outputs import (
     Seq2SeqModelOutput,
 )
 from transformers.modeling_utils import PreTrainedModel
+from transformers.utils import can_return_tuple
 
+from .cache_rnnsearch import RNNsearchCache
 from .configuration_rnnsearch import RNNsearchConfig
+from .layers_rnnsearch import (
+    AlignmentProjection,
+    EnergyProjection,
+    RecurrentProjection,
+    RNNsearchAttention,
+    RNNsearchReadout,
+    RNNsearchTargetEmbedding,
+    RNNsearchUnit,
+)
 from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
 
 # Transformers 5.24 renamed the carried state; before, outputs and arguments say "past_key_values".
 CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
-
-
-class RecurrentProjection(nn.Linear):
-    """U, U_z, U_r: square blocks of one weight, each orthogonal at the start (appendix B.1)."""
-
-
-class AlignmentProjection(nn.Linear):
-    """W_a, U_a: start at a tenth of the other weights' deviation when the score is additive (appendix B.1)."""
-
-
-class EnergyProjection(nn.Linear):
-    """v_a: starts at zero, so that the first alignments are uniform (appendix B.1)."""
-
-
-class RNNsearchTargetEmbedding(nn.Embedding):
-    """E of the target side; the start token has no embedding, it gives zeros and gets no gradient (y_0 = 0)."""
-
-    def __init__(self, num_embeddings: int, embedding_dim: int, start_token_id: int):
-        super().__init__(num_embeddings, embedding_dim)
-        self.start_token_id = start_token_id
-
-    def forward(self, input: Tensor) -> Tensor:
-        return super().forward(input) * input.ne(self.start_token_id).unsqueeze(-1)
-
-
-class RNNsearchAttention(nn.Module):
-    """The alignment model (section 3.1, appendix A.1.2).
-
-    | paper | here |
-    | --- | --- |
-    | W_a (a, n) | `query_proj` |
-    | U_a (a, 2n) | `key_proj`; U_a h_j are the `keys`, computed once for a sentence |
-    | v_a (a) | `energy_proj`, additive score only |
-    """
-
-    def __init__(self, config: RNNsearchConfig):
-        super().__init__()
-        self.query_proj = AlignmentProjection(config.hidden_size, config.alignment_size, bias=False)
-        self.key_proj = AlignmentProjection(config.context_size, config.alignment_size, bias=False)
-        self.energy_proj = (
-            EnergyProjection(config.alignment_size, 1, bias=False) if config.score == "additive" else None
-        )
-        self.scale = 1 / math.sqrt(config.alignment_size) if config.score == "scaled_dot" else 1.0
-
-    def forward(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Context c_i and alignment α_i for the query `state`.
-
-        Args:
-            state: s_{i-1}, (B, n).
-            annotations: h_j, (B, S, 2n).
-            keys: U_a h_j, (B, S, a).
-            mask: 1 at real source positions, of the annotations' type, (B, S).
-
-        Returns:
-            context (B, 2n) and alignment (B, S); a row of the mask without a 1 gives zeros in both.
-        """
-        query = self.query_proj(state).unsqueeze(1)  # (B, 1, a)
-        if self.energy_proj is None:
-            energies = (keys * query).sum(-1) * self.scale  # (B, S)
-        else:
-            energies = self.energy_proj(torch.tanh(query + keys)).squeeze(-1)  # (B, S)
-        energies = energies.masked_fill(mask == 0, torch.finfo(energies.dtype).min)
-        alignment = energies.softmax(dim=-1) * mask  # (B, S)
-        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1).to(annotations), alignment
-
-
-class RNNsearchUnit(nn.Module):
-    """The gated hidden unit (appendix A.1.1 and A.2).
-
-    | paper | here |
-    | --- | --- |
-    | W_z, W_r, W (3n, m) with biases | `input_proj` |
-    | C_z, C_r, C (3n, C) | `context_proj`, decoder only |
-    | U_z, U_r (2n, n) | `gate_proj` |
-    | U (n, n) | `candidate_proj` |
-
-    The blocks stand in the order z, r, s~. The paper leaves biases out of its equations; its authors' code gives one
-    to the candidate only. Here the gates have one too, zero at the start.
-    """
-
-    def __init__(self, input_size: int, hidden_size: int, context_size: int = 0):
-        super().__init__()
-        self.hidden_size = hidden_size
-        self.input_proj = nn.Linear(input_size, 3 * hidden_size)
-        self.context_proj = nn.Linear(context_size, 3 * hidden_size, bias=False) if context_size else None
-        self.gate_proj = RecurrentProjection(hidden_size, 2 * hidden_size, bias=False)
-        self.candidate_proj = RecurrentProjection(hidden_size, hidden_size, bias=False)
-
-    def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
-        """One step: the new state (B, n) from the old one and `inputs` = W E y + C c, (B, 3n)."""
-        gate_inputs, candidate_inputs = inputs.split([2 * self.hidden_size, self.hidden_size], dim=-1)
-        update, reset = torch.sigmoid(gate_inputs + self.gate_proj(state)).chunk(2, dim=-1)  # z_i, r_i
-        candidate = torch.tanh(candidate_inputs + self.candidate_proj(reset * state))  # s~_i
-        return (1 - update) * state + update * candidate
-
-
-class RNNsearchReadout(nn.Module):
-    """The maxout layer of the deep output (appendix A.2.2): t~ = U_o s + V_o E y + C_o c, t = max of adjacent pairs.
-
-    | paper | here |
-    | --- | --- |
-    | U_o (2l, n) with bias | `state_proj` |
-    | V_o (2l, m) | `embedding_proj` |
-    | C_o (2l, C) | `context_proj` |
-    """
-
-    def __init__(self, config: RNNsearchConfig):
-        super().__init__()
-        self.state_proj = nn.Linear(config.hidden_size, 2 * config.maxout_size)
-        self.embedding_proj = nn.Linear(config.embedding_size, 2 * config.maxout_size, bias=False)
-        self.context_proj = nn.Linear(config.context_size, 2 * config.maxout_size, bias=False)
-        self.dropout = nn.Dropout(config.readout_dropout)
-
-    def forward(self, states: Tensor, embedded: Tensor, contexts: Tensor) -> Tensor:
-        """t_i (B, T, l) from s_i (B, T, n), E y_{i-1} (B, T, m) and c_i (B, T, C)."""
-        pre_maxout = self.state_proj(states) + self.embedding_proj(embedded) + self.context_proj(contexts)
-        return self.dropout(pre_maxout.unflatten(-1, (-1, 2)).amax(dim=-1))
-
-
-class RNNsearchCache(Cache):
-    """What one step of the decoder hands to the next.
-
-    Attributes:
-        state: s_i, (B, n).
-        context: c_i, (B, C).
-        keys: U_a h_j, (B, S, a), computed once; None with a fixed context.
-        seen_tokens: target positions read so far.
-    """
-
-    is_compileable = False
-    is_croppable = False
-
-    def __init__(self, state: Tensor, context: Tensor, keys: Tensor | None, seen_tokens: int = 0):
-        # The base class keeps a list of attention layers, of which there are none.
-        self.layers: list[Any] = []
-        self.state, self.context, self.keys, self.seen_tokens = state, context, keys, seen_tokens
-
-    def __len__(self) -> int:
-        return 1
-
-    def __repr__(self) -> str:
-        return f"RNNsearchCache(batch_size={self.batch_size}, seen_tokens={self.seen_tokens})"
-
-    @property
-    def batch_size(self) -> int:
-        return self.state.shape[0]
-
-    @property
-    def is_linear(self) -> list[bool]:
-        return [False]
-
-    @property
-    def is_sliding(self) -> list[bool]:
-        return [False]
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return self.seen_tokens
-
-    def get_max_length(self, layer_idx: int = 0) -> int:
-        return -1
-
-    def get_max_cache_shape(self, layer_idx: int = 0) -> int:
-        return -1
-
-    def reorder_cache(self, beam_idx: Tensor) -> None:
-        """Beams of one sentence change places; its keys, like its annotations, are the same for all of them."""
-        beam_idx = beam_idx.to(self.state.device)
-        self.state = self.state.index_select(0, beam_idx)
-        self.context = self.context.index_select(0, beam_idx)
-
-    def batch_repeat_interleave(self, repeats: int) -> None:
-        self.batch_select_indices(torch.arange(self.batch_size).repeat_interleave(repeats))
-
-    def batch_select_indices(self, indices: Tensor) -> None:
-        self.reorder_cache(indices)
-        if self.keys is not None:
-            self.keys = self.keys.index_select(0, indices.to(self.keys.device))
-
-    def crop(self, max_length: int) -> None:
-        raise ValueError("a recurrent state cannot be cropped: run the decoder again over the shorter prefix")
-
-    def reset(self) -> None:
-        raise ValueError("a recurrent state cannot be reset: leave the cache out to start anew")
 
 
 class RNNsearchPreTrainedModel(PreTrainedModel):
@@ -226,12 +61,11 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
     main_input_name = "input_ids"
     accepts_loss_kwargs = True
     _is_stateful = True
-    _no_split_modules = ["RNNsearchEncoder", "RNNsearchUnit", "RNNsearchAttention", "RNNsearchReadout"]  # noqa: RUF012
-    _skip_keys_device_placement = ["cache", "past_key_values"]  # noqa: RUF012
+    _no_split_modules = ["RNNsearchEncoder", "RNNsearchUnit", "RNNsearchAttention", "RNNsearchReadout"]
+    _skip_keys_device_placement = ["cache", "past_key_values"]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        std = self.config.initializer_range
         if isinstance(module, RecurrentProjection):
             # Blocks carry no mark of their own that says "already loaded from a checkpoint".
             if not getattr(module.weight, "_is_hf_initialized", False):
@@ -239,11 +73,10 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
                     nn.init.orthogonal_(block)
         elif isinstance(module, EnergyProjection):
             nn.init.zeros_(module.weight)
-        elif isinstance(module, nn.Linear | nn.Embedding):
-            tenth = isinstance(module, AlignmentProjection) and self.config.score == "additive"
-            nn.init.normal_(module.weight, std=std / 10 if tenth else std)
-            if getattr(module, "bias", None) is not None:
-                nn.init.zeros_(module.bias)
+        elif isinstance(module, AlignmentProjection) and self.config.score == "additive":
+            nn.init.normal_(module.weight, std=self.config.initializer_range / 10)
+        else:  # normal with `initializer_range`, biases zero
+            super()._init_weights(module)
 
 
 class RNNsearchEncoder(RNNsearchPreTrainedModel):
@@ -260,6 +93,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         self.annotation_dropout = nn.Dropout(config.annotation_dropout)
         self.post_init()
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -267,8 +101,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         inputs_embeds: Tensor | None = None,
         output_hidden_states: bool | None = None,
         output_attentions: bool | None = None,
-        return_dict: bool | None = None,
-    ) -> BaseModelOutput | tuple:
+    ) -> BaseModelOutput:
         """Annotations of a batch of source sentences.
 
         Args:
@@ -307,7 +140,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         output = BaseModelOutput(
             last_hidden_state=annotations, hidden_states=(embedded, annotations) if output_hidden_states else None
         )
-        return output if _as_dict(return_dict, self.config) else output.to_tuple()
+        return output
 
 
 class RNNsearchDecoder(RNNsearchPreTrainedModel):
@@ -330,6 +163,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.post_init()
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -340,8 +174,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
-    ) -> BaseModelOutputWithPastAndCrossAttentions | tuple:
+    ) -> BaseModelOutputWithPastAndCrossAttentions:
         """Read the target words before each position and the source; give the maxout layer for each position.
 
         Args:
@@ -380,7 +213,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             cross_attentions=(alignments.unsqueeze(1),) if output_attentions and alignments is not None else None,
             **{CACHE: after if use_cache else None},
         )
-        return output if _as_dict(return_dict, self.config) else output.to_tuple()
+        return output
 
     def start(self, annotations: Tensor) -> RNNsearchCache:
         """Before the first word: s_0 = tanh(W_s ←h_1), or of the fixed context →h_Tx, and U_a h_j."""
@@ -485,6 +318,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
     def get_decoder(self) -> RNNsearchDecoder:
         return self.decoder
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -499,8 +333,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
-    ) -> Seq2SeqModelOutput | tuple:
+    ) -> Seq2SeqModelOutput:
         """Maxout layer for each target position.
 
         Args:
@@ -512,7 +345,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             decoder_attention_mask: accepted and not needed: a position depends on those before it only.
             cache: the state after earlier words (`past_key_values` before Transformers 5.24).
             use_cache: return the state; by default as the configuration says.
-            output_attentions, output_hidden_states, return_dict: as everywhere in Transformers.
+            output_attentions, output_hidden_states: as everywhere in Transformers.
 
         Returns:
             `last_hidden_state` (B, T, l), `cross_attentions` one tensor (B, 1, T, S), `encoder_last_hidden_state`.
@@ -529,7 +362,6 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
                 attention_mask=attention_mask,
                 inputs_embeds=inputs_embeds,
                 output_hidden_states=output_hidden_states,
-                return_dict=True,
             )
         elif not isinstance(encoder_outputs, BaseModelOutput):
             encoder_outputs = BaseModelOutput(*encoder_outputs)
@@ -542,7 +374,6 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             use_cache=self.config.use_cache if use_cache is None else use_cache,
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
-            return_dict=True,
         )
         output = Seq2SeqModelOutput(
             last_hidden_state=decoded.last_hidden_state,
@@ -552,13 +383,13 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             encoder_hidden_states=encoder_outputs.hidden_states,
             **{CACHE: getattr(decoded, CACHE)},
         )
-        return output if _as_dict(return_dict, self.config) else output.to_tuple()
+        return output
 
 
 class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixin):
     """RNNsearch with its output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2)."""
 
-    _tied_weights_keys = {"lm_head.weight": "model.decoder.embed_tokens.weight"}  # noqa: RUF012
+    _tied_weights_keys = {"lm_head.weight": "model.decoder.embed_tokens.weight"}
 
     def __init__(self, config: RNNsearchConfig):
         super().__init__(config)
@@ -584,6 +415,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
     def set_output_embeddings(self, value: nn.Linear) -> None:
         self.lm_head = value
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -599,9 +431,8 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
         num_items_in_batch: Tensor | int | None = None,
-    ) -> Seq2SeqLMOutput | tuple:
+    ) -> Seq2SeqLMOutput:
         """Scores of every target word at each position, and the loss where `labels` are given.
 
         Args:
@@ -633,7 +464,6 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             use_cache=use_cache,
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
-            return_dict=True,
         )
         logits = self.lm_head(output.last_hidden_state)
         loss = None
@@ -654,7 +484,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             encoder_hidden_states=output.encoder_hidden_states,
             **{CACHE: getattr(output, CACHE)},
         )
-        return result if _as_dict(return_dict, self.config) else result.to_tuple()
+        return result
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
         """The word before each position: labels shifted right behind the start token, -100 replaced by padding."""
@@ -667,7 +497,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
     def resize_token_embeddings(
         self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, mean_resizing: bool = True
     ) -> nn.Embedding:
-        """Resize the *source* vocabulary (`config.src_vocab_size`); the target's is `resize_decoder_token_embeddings`."""
+        """Resize the source's vocabulary, `config.src_vocab_size`; see `resize_decoder_token_embeddings`."""
         encoder = self.model.encoder
         encoder.embed_tokens = self._get_resized_embeddings(
             encoder.embed_tokens, new_num_tokens, pad_to_multiple_of, mean_resizing
@@ -684,9 +514,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             decoder.embed_tokens, new_num_tokens, pad_to_multiple_of, mean_resizing
         )
         self.config.vocab_size = decoder.embed_tokens.num_embeddings
-        self.lm_head = self._get_resized_lm_head(
-            self.lm_head, self.config.vocab_size, mean_resizing=mean_resizing
-        )
+        self.lm_head = self._get_resized_lm_head(self.lm_head, self.config.vocab_size, mean_resizing=mean_resizing)
         self.tie_weights()
         return decoder.embed_tokens
 
@@ -743,10 +571,6 @@ def _time_mask(attention_mask: Tensor, like: Tensor) -> Tensor:
 def _both_ways(sequences: list[Tensor]) -> Tensor:
     """(S, B, ...) for each direction to (S, D, B, ...), the second turned round in time."""
     return torch.stack([sequences[0], *(sequence.flip(0) for sequence in sequences[1:])], dim=1)
-
-
-def _as_dict(return_dict: bool | None, config: RNNsearchConfig) -> bool:
-    return config.return_dict if return_dict is None else return_dict
 
 
 __all__ = [

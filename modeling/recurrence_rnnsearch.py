@@ -1,4 +1,16 @@
-# Copyright 2026 The RNNsearch authors. Licensed under the Apache License, Version 2.0.
+# Copyright 2026 The RNNsearch authors. All rights reserved.
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
 """The two recurrences over whole sequences, with the backward pass through time written by hand.
 
 Autograd through a Python loop stores and differentiates every small operation. Here the forward loop keeps just what
@@ -6,12 +18,11 @@ the backward loop reads, the backward loop does just what is sequential, and eve
 after it. Memory grows with T·B·(S + n): the tanh of the alignment model, (T, B, S, a) in all, is computed again.
 
 Under autocast the products with weights are in the lower precision, all else in the weights' own. The equations
-themselves stand in `modeling_rnnsearch.py` (`RNNsearchUnit`, `RNNsearchAttention`); the tests hold the two equal in float64,
-outputs and gradients.
+themselves stand in `layers_rnnsearch.py` (`RNNsearchUnit`, `RNNsearchAttention`); the tests hold the two equal in
+float64, outputs and gradients.
 
 Shapes: B batch, S source positions, T steps, D directions, n state, a alignment layer, C context. Time comes first.
 """
-
 
 from collections.abc import Callable
 from functools import wraps
@@ -111,14 +122,14 @@ class GatedRecurrence(Function):
                 update.mul_(mask[t])
             torch.tanh(_add_product(candidate_inputs, reset * state, candidate_weight_t), out=candidate)
             torch.lerp(state, candidate, update, out=states[t + 1])
-        ctx.save_for_backward(states, gates, candidates, mask, gate_weight, candidate_weight)
+        ctx.save_for_backward(states, gates, candidates, gate_weight, candidate_weight)
         return states[1:]
 
     @staticmethod
     @once_differentiable
     @_without_autocast
     def backward(ctx, grad_states):
-        states, gates, candidates, mask, gate_weight, candidate_weight = ctx.saved_tensors
+        states, gates, candidates, gate_weight, candidate_weight = ctx.saved_tensors
         steps, directions, batch, size = candidates.shape
         grad_inputs = states.new_empty(steps, directions, batch, 3 * size)
         grad_state = torch.zeros_like(states[0])

@@ -165,18 +165,17 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
             if size < SMALLEST[kind]:
                 raise ValueError(f"A vocabulary of kind {kind!r} has at least {SMALLEST[kind]} entries, not {size}.")
 
-        def learn(sides: tuple[str, ...], size: int) -> Tokenizer:
-            texts = [(_read(source if side == "source" else target, side), side) for side in sides]
+        sides = [(_read(source, "source"), source_lang), (_read(target, "target"), target_lang)]
+
+        def learn(texts: list[tuple[Iterator[str], str]], size: int) -> Tokenizer:
             if kind == "bpe":
-                return _train_bpe(itertools.chain.from_iterable(text for text, _ in texts), size, min_frequency)
+                return _train_bpe(itertools.chain.from_iterable(lines for lines, _ in texts), size, min_frequency)
             counts: Counter[str] = Counter()
-            for text, side in texts:
-                language = source_lang if side == "source" else target_lang
-                for line in text:
+            for lines, language in texts:
+                for line in lines:
                     counts.update(split_words(line, language, straight_apostrophes=apostrophe == "straight"))
             return _word_tokenizer(counts, size, min_frequency)
 
-        sides = ("source", "target")
         if shared:
             source_tokenizer = target_tokenizer = learn(sides, vocab_size)
         else:

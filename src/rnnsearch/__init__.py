@@ -10,7 +10,7 @@ from ._registration import register_when_imported
 from .version import __version__
 
 _EXPORTS = {
-    "RNNsearchCache": "modeling.modeling_rnnsearch",
+    "RNNsearchCache": "modeling.cache_rnnsearch",
     "RNNsearchConfig": "modeling.configuration_rnnsearch",
     "RNNsearchForConditionalGeneration": "modeling.modeling_rnnsearch",
     "RNNsearchModel": "modeling.modeling_rnnsearch",
@@ -19,7 +19,7 @@ _EXPORTS = {
     "align": "alignment.aligner",
 }
 
-__all__ = ["__version__", *_EXPORTS]  # noqa: PLE0604
+__all__ = ["__version__", *_EXPORTS]
 
 
 def __getattr__(name: str):

@@ -11,6 +11,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from sacremoses import MosesTokenizer
 
 from rnnsearch.data import composer, grammar, lexicon, syntax
 from rnnsearch.data.syntax import Manner, be, finish, noun_phrase, object_pronoun, pair, passive, predicate
@@ -210,10 +211,10 @@ def test_hand_written_pairs(build, english, french, links):
         (("beautiful", "tree"), False, "le bel arbre"),
         (("beautiful", "tree"), True, "les beaux arbres"),
         (("new", "hospital"), False, "le nouvel hôpital"),
-        (("old", "friend"), False, "le vieil ami"),
-        (("old", "friend"), True, "les vieux amis"),
+        (("old", "uncle"), False, "le vieil oncle"),
+        (("old", "uncle"), True, "les vieux oncles"),
         (("old", "school"), False, "la vieille école"),
-        (("very", "old", "friend"), False, "le très vieil ami"),
+        (("very", "old", "uncle"), False, "le très vieil oncle"),
         (("national", "newspaper"), True, "les journaux nationaux"),
         (("big", "white", "horse"), True, "les grands chevaux blancs"),
         (("important", "French", "economic", "law"), True, "les lois économiques françaises importantes"),
@@ -241,7 +242,7 @@ def test_demonstrative_and_indefinite_before_vowels():
 
 @pytest.fixture(scope="module")
 def drawn():
-    return grammar.corpus(2500, (3, 40), seed=1)
+    return grammar.corpus(1500, (3, 40), seed=1)
 
 
 VOWELS = "aàâeéèêiîoôuûœh"
@@ -349,19 +350,30 @@ def test_predicates_agree_with_a_simple_subject(drawn):
             assert FORMS[noun] & DETERMINER_FORMS[determiner] & ADJECTIVE_FORMS[adjective], item.target
             assert (verb in ("sont", "étaient")) == (determiner in PLURAL_OPENINGS), item.target
             checked += 1
-    assert checked > 20
+    assert checked > 12
 
 
 @pytest.mark.parametrize(
     "sentence",
-    ["le homme", "que il", "de le chien", "à les amis", "le vieux ami", "bel jardin", "la idée", "si ils", "ce ami"],
+    [
+        "le homme",
+        "que il",
+        "de le chien",
+        "à les oncles",
+        "le vieux oncle",
+        "bel jardin",
+        "la idée",
+        "si ils",
+        "ce oncle",
+    ],
 )
 def test_the_spelling_check_finds_planted_faults(sentence):
     assert spelling_faults(sentence.split())
 
 
 @pytest.mark.parametrize(
-    "sentence", ["la homme", "les maison", "un grande jardin", "la maison blanc", "tous les femmes", "cette vieil ami"]
+    "sentence",
+    ["la homme", "les maison", "un grande jardin", "la maison blanc", "tous les femmes", "cette vieil oncle"],
 )
 def test_the_agreement_check_finds_planted_faults(sentence):
     words = sentence.split()
@@ -406,6 +418,13 @@ def test_text_is_its_words_joined(drawn):
             assert re.sub(r"(?<=') | (?=[,.])", "", " ".join(words)) == text
 
 
+def test_words_are_those_of_the_moses_tokenizer(drawn):
+    english, french = MosesTokenizer(lang="en"), MosesTokenizer(lang="fr")
+    for item in drawn[:400]:
+        assert tuple(english.tokenize(item.source, escape=False)) == item.source_words
+        assert tuple(french.tokenize(item.target, escape=False)) == item.target_words
+
+
 def test_alignment_links_every_content_word(drawn):
     free_english = {"do", "does", "did", "to"}
     free_french = {"de", "d'", "la", "l'", "du"}
@@ -444,22 +463,22 @@ def test_every_length_is_honoured(length):
 
 def test_lengths_are_spread_evenly():
     rng = random.Random(0)
-    lengths = [len(re.findall(r"\w+", grammar.sample((3, 12), rng).source)) for _ in range(2000)]
+    lengths = [len(re.findall(r"\w+", grammar.sample((3, 12), rng).source)) for _ in range(1000)]
     counts = [lengths.count(length) for length in range(3, 13)]
-    assert sum(counts) == 2000
-    assert min(counts) > 140
-    assert max(counts) < 260
+    assert sum(counts) == 1000
+    assert min(counts) > 65
+    assert max(counts) < 140
 
 
 def test_an_english_sentence_has_one_translation():
     rng = random.Random(5)
     seen = {}
     repeated = 0
-    for _ in range(6000):
+    for _ in range(4000):
         item = grammar.sample((3, 6), rng)
         repeated += item.source in seen
         assert seen.setdefault(item.source, item.target) == item.target
-    assert repeated > 50
+    assert repeated > 30
 
 
 def test_corpus_holds_different_sentences_none_excluded():

@@ -85,10 +85,20 @@ class Batch:
         return self.attention_mask[row].nonzero().squeeze(1)
 
 
+@pytest.fixture(scope="session")
+def make_batch():
+    """Three sentence pairs of unequal lengths with their sources padded on the given side."""
+
+    def make(side: str) -> Batch:
+        return Batch(
+            sources=[[4, 12, 7, 9, 2], [8, 2], [5, 3, 10, 6, 11, 4, 2]],
+            targets=[[6, 9, 2], [10, 4, 3, 8, 5, 2], [7, 2]],
+            side=side,
+        )
+
+    return make
+
+
 @pytest.fixture(params=["right", "left"])
-def batch(request) -> Batch:
-    return Batch(
-        sources=[[4, 12, 7, 9, 2], [8, 2], [5, 3, 10, 6, 11, 4, 2]],
-        targets=[[6, 9, 2], [10, 4, 3, 8, 5, 2], [7, 2]],
-        side=request.param,
-    )
+def batch(request, make_batch) -> Batch:
+    return make_batch(request.param)

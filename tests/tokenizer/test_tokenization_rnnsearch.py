@@ -348,6 +348,9 @@ def _same(tokenizer, other):
 def test_save_load_pickle_and_copy(either, tmp_path):
     either(SOURCE, text_target=TARGET, padding="max_length", max_length=4, truncation=True)
     either.save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "target_tokenizer.json"):
+        state = json.loads((tmp_path / name).read_text("utf-8"))
+        assert state["padding"] is state["truncation"] is None, "settings of one call would become defaults"
     loaded = RNNsearchTokenizer.from_pretrained(tmp_path)
     loaded.save_pretrained(tmp_path / "again")
     _same(either, loaded)

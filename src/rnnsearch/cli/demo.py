@@ -95,16 +95,16 @@ def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
         "initializer_range": 0.05,
         "output_dir": str(folder),
         "per_device_train_batch_size": 64,
-        "num_train_epochs": 6,
+        "num_train_epochs": 4,
         "learning_rate": 3e-3,
         "eval_strategy": "no",
         "save_strategy": "no",
         "load_best_model_at_end": False,
         "seed": seed,
     }
-    data, model, arguments = HfArgumentParser(
-        (DataArguments, ModelArguments, RNNsearchTrainingArguments)
-    ).parse_dict(options)
+    data, model, arguments = HfArgumentParser((DataArguments, ModelArguments, RNNsearchTrainingArguments)).parse_dict(
+        options
+    )
     metrics = train(data, model, arguments)
     return {"training_minutes": round(metrics["train_runtime"] / 60, 2), "training_loss": metrics["train_loss"]}
 

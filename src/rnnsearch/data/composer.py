@@ -243,6 +243,9 @@ class Composer:
         actions = [self.intransitive, self.transitive]
         inner = replace(context, relatives=False)
         first = self.first_that_fits(actions, self.rng.randint(1, length - 2), subject, inner)
+        if any(word.text in ("not", "never", "cannot") for word in first.phrase.english):
+            # "does not laugh and stays" would call for "but".
+            raise DeadEndError
         context = replace(context, previous=replace(first, subject=subject))
         second = self.predicate(length - 1 - _words(first.phrase), subject, context)
         return replace(second, phrase=first.phrase + pair("and", "et") + second.phrase)
@@ -303,6 +306,8 @@ class Composer:
         if size == 2 and self.chance(0.7):
             word = self.rng.choice(_other_persons(subject, ("me", "us", "him", "her", "them")))
             return syntax.recipient_pronoun(lexicon.PRONOUNS[word])
+        if size == 2:
+            return syntax.prepositional(lexicon.TO, self.name(exclude=subject))
         return self.prepositional(lexicon.TO, size, context)
 
     def direct_object(self, size: int, verb: Verb, subject: Nominal, context: _Context, *, negated: bool) -> Nominal:
@@ -420,7 +425,9 @@ class Composer:
             inner = replace(context, relatives=False)
             first = self.simple_noun_phrase(self.noun(tags), first_size - 2, 0, inner, determiners)
             rest = size - 1 - first_size
-            return syntax.coordinate(first, self.noun_phrase(rest, first.tags, context, determiners=determiners))
+            return syntax.coordinate(
+                first, self.noun_phrase(rest, first.tags & tags, context, determiners=determiners)
+            )
         extra = size - 2
         behind = [0, *range(2, extra + 1)]
         complement_size = self.rng.choice([size for size in behind if extra - size <= 3])

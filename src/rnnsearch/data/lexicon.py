@@ -141,7 +141,7 @@ woman women femme femmes f person
 child children enfant enfants m person
 boy boys garçon garçons m person
 girl girls fille filles f person
-friend friends ami amis m person,kin
+expert experts expert experts m person
 brother brothers frère frères m person,kin
 sister sisters sœur sœurs f person,kin
 mother mothers mère mères f person,kin

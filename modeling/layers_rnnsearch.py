@@ -1,0 +1,148 @@
+# Copyright 2026 The RNNsearch authors. All rights reserved.
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The equations of RNNsearch, one step at a time: alignment model, gated unit and maxout read-out (appendix A).
+
+Two facts that set them apart from what other packages call "Bahdanau attention":
+
+1. The recurrent unit is the paper's, not `torch.nn.GRU`: the reset gate acts before the product, U (r ∘ s), and the
+   update gate mixes (1 - z) ∘ s + z ∘ s~. Weights of the two cannot be exchanged.
+2. Energies come from a tanh layer over the sum of two projections, and words from a maxout layer.
+
+Legend of the shapes: B batch, S source positions, T target positions, m embedding, n state, a alignment layer,
+l maxout layer, C context (2n, or n with a fixed context). Masks are 1 at real positions, 0 at padding.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from .configuration_rnnsearch import RNNsearchConfig
+
+
+class RecurrentProjection(nn.Linear):
+    """U, U_z, U_r: square blocks of one weight, each orthogonal at the start (appendix B.1)."""
+
+
+class AlignmentProjection(nn.Linear):
+    """W_a, U_a: start at a tenth of the other weights' deviation when the score is additive (appendix B.1)."""
+
+
+class EnergyProjection(nn.Linear):
+    """v_a: starts at zero, so that the first alignments are uniform (appendix B.1)."""
+
+
+class RNNsearchTargetEmbedding(nn.Embedding):
+    """E of the target side; the start token has no embedding, it gives zeros and gets no gradient (y_0 = 0)."""
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, start_token_id: int):
+        super().__init__(num_embeddings, embedding_dim)
+        self.start_token_id = start_token_id
+
+    def forward(self, input: Tensor) -> Tensor:
+        return super().forward(input) * input.ne(self.start_token_id).unsqueeze(-1)
+
+
+class RNNsearchAttention(nn.Module):
+    """The alignment model (section 3.1, appendix A.1.2).
+
+    | paper | here |
+    | --- | --- |
+    | W_a (a, n) | `query_proj` |
+    | U_a (a, 2n) | `key_proj`; U_a h_j are the `keys`, computed once for a sentence |
+    | v_a (a) | `energy_proj`, additive score only |
+    """
+
+    def __init__(self, config: RNNsearchConfig):
+        super().__init__()
+        self.query_proj = AlignmentProjection(config.hidden_size, config.alignment_size, bias=False)
+        self.key_proj = AlignmentProjection(config.context_size, config.alignment_size, bias=False)
+        self.energy_proj = (
+            EnergyProjection(config.alignment_size, 1, bias=False) if config.score == "additive" else None
+        )
+        self.scale = 1 / math.sqrt(config.alignment_size) if config.score == "scaled_dot" else 1.0
+
+    def forward(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Context c_i and alignment α_i for the query `state`.
+
+        Args:
+            state: s_{i-1}, (B, n).
+            annotations: h_j, (B, S, 2n).
+            keys: U_a h_j, (B, S, a).
+            mask: 1 at real source positions, of the annotations' type, (B, S).
+
+        Returns:
+            context (B, 2n) and alignment (B, S); a row of the mask without a 1 gives zeros in both.
+        """
+        query = self.query_proj(state).unsqueeze(1)  # (B, 1, a)
+        if self.energy_proj is None:
+            energies = (keys * query).sum(-1) * self.scale  # (B, S)
+        else:
+            energies = self.energy_proj(torch.tanh(query + keys)).squeeze(-1)  # (B, S)
+        energies = energies.masked_fill(mask == 0, torch.finfo(energies.dtype).min)
+        alignment = energies.softmax(dim=-1) * mask  # (B, S)
+        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1).to(annotations), alignment
+
+
+class RNNsearchUnit(nn.Module):
+    """The gated hidden unit (appendix A.1.1 and A.2).
+
+    | paper | here |
+    | --- | --- |
+    | W_z, W_r, W (3n, m) with biases | `input_proj` |
+    | C_z, C_r, C (3n, C) | `context_proj`, decoder only |
+    | U_z, U_r (2n, n) | `gate_proj` |
+    | U (n, n) | `candidate_proj` |
+
+    The blocks stand in the order z, r, s~. The paper leaves biases out of its equations; its authors' code gives one
+    to the candidate only. Here the gates have one too, zero at the start.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, context_size: int = 0):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.input_proj = nn.Linear(input_size, 3 * hidden_size)
+        self.context_proj = nn.Linear(context_size, 3 * hidden_size, bias=False) if context_size else None
+        self.gate_proj = RecurrentProjection(hidden_size, 2 * hidden_size, bias=False)
+        self.candidate_proj = RecurrentProjection(hidden_size, hidden_size, bias=False)
+
+    def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """One step: the new state (B, n) from the old one and `inputs` = W E y + C c, (B, 3n)."""
+        gate_inputs, candidate_inputs = inputs.split([2 * self.hidden_size, self.hidden_size], dim=-1)
+        update, reset = torch.sigmoid(gate_inputs + self.gate_proj(state)).chunk(2, dim=-1)  # z_i, r_i
+        candidate = torch.tanh(candidate_inputs + self.candidate_proj(reset * state))  # s~_i
+        return (1 - update) * state + update * candidate
+
+
+class RNNsearchReadout(nn.Module):
+    """The maxout layer of the deep output (appendix A.2.2): t~ = U_o s + V_o E y + C_o c, t = max of adjacent pairs.
+
+    | paper | here |
+    | --- | --- |
+    | U_o (2l, n) with bias | `state_proj` |
+    | V_o (2l, m) | `embedding_proj` |
+    | C_o (2l, C) | `context_proj` |
+    """
+
+    def __init__(self, config: RNNsearchConfig):
+        super().__init__()
+        self.state_proj = nn.Linear(config.hidden_size, 2 * config.maxout_size)
+        self.embedding_proj = nn.Linear(config.embedding_size, 2 * config.maxout_size, bias=False)
+        self.context_proj = nn.Linear(config.context_size, 2 * config.maxout_size, bias=False)
+        self.dropout = nn.Dropout(config.readout_dropout)
+
+    def forward(self, states: Tensor, embedded: Tensor, contexts: Tensor) -> Tensor:
+        """t_i (B, T, l) from s_i (B, T, n), E y_{i-1} (B, T, m) and c_i (B, T, C)."""
+        pre_maxout = self.state_proj(states) + self.embedding_proj(embedded) + self.context_proj(contexts)
+        return self.dropout(pre_maxout.unflatten(-1, (-1, 2)).amax(dim=-1))
