@@ -156,9 +156,10 @@ def test_unk_can_be_forbidden(translator, calls, lines, num_beams):
     assert all((output.sequences != 3).all() for _, output in calls)
 
 
-def test_limit_grows_with_the_source_and_cuts_are_reported(translator, calls, lines, caplog):
+@pytest.mark.parametrize("saved", [{"max_length": 20}, {"max_new_tokens": 7, "min_length": 0}, {"num_beams": 4}])
+def test_limit_grows_with_the_source_and_cuts_are_reported(translator, calls, lines, caplog, saved):
     favour(translator.model, 2, -100.0)
-    translator.model.generation_config.max_length = 20
+    translator.model.generation_config.update(**saved)
     short, long = sorted(filter(str.strip, lines), key=lambda line: len(line.split()))[:: len(lines) - 3]
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
@@ -168,6 +169,7 @@ def test_limit_grows_with_the_source_and_cuts_are_reported(translator, calls, li
     assert limits == [2 * (-(-length // 8) * 8) + 10 for length in lengths]
     assert limits[0] < limits[1]
     assert [record.getMessage() for record in caplog.records] == ["translations cut at their greatest length: 2 of 2"]
+    assert all(getattr(translator.model.generation_config, name) == value for name, value in saved.items())
 
 
 def test_a_translation_is_one_line(translator, monkeypatch):

@@ -108,7 +108,9 @@ def test_a_beam_as_wide_as_the_vocabulary_finds_the_best_hypothesis(model):
     scores = first[0, :, None] + second  # (first word, second word)
     scores[EOS] = first[0, EOS]
     best = divmod(int(scores.argmax()), 11)
-    found = model.generate(source, num_beams=11, max_new_tokens=2, length_penalty=0.0, return_dict_in_generate=True)
+    found = model.generate(
+        source, num_beams=11, max_new_tokens=2, length_penalty=0.0, output_scores=True, return_dict_in_generate=True
+    )
     assert words_of(found.sequences[0]) == ([EOS] if best[0] == EOS else list(best))
     assert float(found.sequences_scores[0]) == pytest.approx(float(scores.max()), rel=1e-5)
 

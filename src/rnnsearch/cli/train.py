@@ -1,12 +1,9 @@
 """`rnnsearch train`: a model from parallel text."""
 
-import json
-from pathlib import Path
+import sys
 from typing import Annotated
 
 import typer
-
-from ..errors import InputError
 
 
 def train(
@@ -17,42 +14,28 @@ def train(
 
     Every field of transformers' Seq2SeqTrainingArguments is an option, too; options override the file.
     """
-    from transformers import HfArgumentParser
+    from ..training.parser import OptionParser
 
-    from ..training.arguments import DataArguments, ModelArguments, RNNsearchTrainingArguments
-
-    class Parser(HfArgumentParser):
-        def error(self, message: str):
-            raise InputError(f"{message} (rnnsearch train --help lists the options)")
-
-    parser = Parser(
-        (DataArguments, ModelArguments, RNNsearchTrainingArguments), prog="rnnsearch train", allow_abbrev=False
-    )
+    parser = OptionParser()
     if help:
-        parser.print_help()
+        print(parser.format_help(), end="")
         return
-    words = list(context.args)
-    if words and not words[0].startswith("-"):
-        words = [*_options_of(words[0]), *words[1:]]
-    data, model, args = parser.parse_args_into_dataclasses(words)
+    # A bar is for a person who watches; a log file gets the lines alone.
+    parser.set_defaults(disable_tqdm=None if sys.stderr.isatty() else True)
+    data, model, args = parser.read(context.args)
 
+    from transformers.utils import logging
+
+    from ..training.train import last_checkpoint
     from ..training.train import train as run
 
-    run(data, model, args)
-
-
-def _options_of(path: str) -> list[str]:
-    """The fields of a JSON file as command-line words; those given on the command line come later and win."""
+    # Bars of reading and writing models would cut through that of the training.
+    logging.disable_progress_bar()
+    logging.get_logger("transformers.trainer_utils").setLevel(logging.ERROR)  # doubts about the clock of the disk
     try:
-        fields = json.loads(Path(path).read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the configuration: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: not a JSON configuration: {error}") from error
-    if not isinstance(fields, dict):
-        raise InputError(f"{path}: the configuration must be a JSON object of options")
-    words = []
-    for name, value in fields.items():
-        values = value if isinstance(value, list) else [value]
-        words += [f"--{name}", *(json.dumps(v) if isinstance(v, dict) else str(v) for v in values)]
-    return words
+        run(data, model, args)
+    except KeyboardInterrupt as interrupt:
+        last = last_checkpoint(args.output_dir)
+        hint = f"add --resume to go on from {last}" if last else "no checkpoint was written yet"
+        print(f"rnnsearch: interrupted; {hint}", file=sys.stderr)
+        raise typer.Exit(130) from interrupt

@@ -9,10 +9,14 @@ POOL = 20  # minibatches sorted together (appendix B.2)
 
 
 class LengthGroupedBatchSampler(Sampler[list[int]]):
-    """Shuffle the pairs, take pools of 20 batches, sort each pool by length and cut it (appendix B.2).
+    """Batches of pairs of like length, which need little padding, in random order.
 
-    A batch then holds sentences of like length and little padding. Batches of a pool come in random order. Every
-    pair is in just one batch of an epoch.
+    With a fixed number of pairs to a batch, as in appendix B.2: shuffle the pairs, take pools of 20 batches, sort each
+    pool by length and cut it. With a fixed number of tokens, the whole data set is one pool; chance then decides
+    between pairs of the same length, and every epoch has equally many batches.
+
+    Every pair is in just one batch of an epoch; only several processes, which must take equally many batches each,
+    may repeat a few batches to get there.
 
     Args:
         lengths: length of each pair, in tokens of its longer side.
@@ -20,46 +24,59 @@ class LengthGroupedBatchSampler(Sampler[list[int]]):
         batch_tokens: if above 0, cut instead where a batch, padded to its longest pair, would hold more tokens than
             this on its longer side; a pair that is longer still is a batch of its own.
         seed: with the epoch, determines the order.
-        drop_last: leave out an incomplete last batch of pairs.
+        drop_last: leave out an incomplete batch of pairs, and batches that do not go round among the processes.
+        processes: number of processes that train together, each on its own batches.
+        process: which of them this one is, from 0.
     """
 
     def __init__(
-        self, lengths: Sequence[int], batch_size: int, *, batch_tokens: int = 0, seed: int = 0, drop_last: bool = False
+        self,
+        lengths: Sequence[int],
+        batch_size: int,
+        *,
+        batch_tokens: int = 0,
+        seed: int = 0,
+        drop_last: bool = False,
+        processes: int = 1,
+        process: int = 0,
     ):
-        self.lengths, self.batch_size, self.batch_tokens = lengths, batch_size, batch_tokens
+        self.lengths, self.batch_size, self.batch_tokens = list(lengths), batch_size, batch_tokens
         self.seed, self.drop_last, self.epoch = seed, drop_last, 0
+        self.processes, self.process = processes, process
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self._batches())
+        batches = self._batches()
+        surplus = len(batches) % self.processes
+        if surplus and self.drop_last:
+            batches = batches[:-surplus]
+        while len(batches) % self.processes:
+            batches += batches[: self.processes - len(batches) % self.processes]
+        return iter(batches[self.process :: self.processes])
 
     def __len__(self) -> int:
         if self.batch_tokens:
-            return len(self._batches())
-        full, rest = divmod(len(self.lengths), self.batch_size)
-        return full + (rest > 0 and not self.drop_last)
+            count = len(self._cut(sorted(range(len(self.lengths)), key=self.lengths.__getitem__)))
+        else:
+            full, rest = divmod(len(self.lengths), self.batch_size)
+            count = full + (rest > 0 and not self.drop_last)
+        return count // self.processes if self.drop_last else -(-count // self.processes)
 
     def _batches(self) -> list[list[int]]:
         rng = random.Random(f"{self.seed} {self.epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)
-        pool_size = POOL * self._pairs_in_a_batch()
+        pool_size = len(order) if self.batch_tokens else POOL * self.batch_size
         batches = []
         for start in range(0, len(order), pool_size):
-            pool = self._cut(sorted(order[start : start + pool_size], key=lambda index: self.lengths[index]))
+            pool = self._cut(sorted(order[start : start + pool_size], key=self.lengths.__getitem__))
             rng.shuffle(pool)
             batches += pool
         if self.drop_last and not self.batch_tokens:
             batches = [batch for batch in batches if len(batch) == self.batch_size]
         return batches
-
-    def _pairs_in_a_batch(self) -> int:
-        if not self.batch_tokens:
-            return self.batch_size
-        mean = sum(self.lengths) / max(len(self.lengths), 1)
-        return max(1, round(self.batch_tokens / max(mean, 1)))
 
     def _cut(self, pool: list[int]) -> list[list[int]]:
         """Cut indices in ascending order of length into batches."""

@@ -126,12 +126,14 @@ class Translator:
 
         results = [[Hypothesis("", None)] * n_best for _ in lines]
         cut = 0
-        with Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar:
+        with (
+            _without_saved_settings(self.model),
+            Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
+        ):
             task = bar.add_task("Translating", total=len(lines))
             for positions, source_ids, limit in self._batches(lines, batch_size):
                 config = GenerationConfig(
-                    # `max_length` and not `max_new_tokens`: it also replaces a length saved with the model.
-                    max_length=limit + 1,
+                    max_new_tokens=limit,
                     min_new_tokens=min_new_tokens,
                     num_beams=num_beams,
                     num_return_sequences=n_best,
@@ -196,6 +198,17 @@ class Translator:
         ends = (output.sequences[:, 1:] == self.tokenizer.eos_token_id).long()
         after_end = ends.cumsum(dim=1) - ends > 0
         return steps.masked_fill(after_end, 0.0).sum(dim=1) / (~after_end).sum(dim=1) ** length_penalty
+
+
+@contextmanager
+def _without_saved_settings(model: RNNsearchForConditionalGeneration) -> Iterator[None]:
+    """Decoding settings saved with a model, such as a greatest length, would fill in for what is not given here."""
+    saved = model.generation_config
+    model.generation_config = GenerationConfig.from_model_config(model.config)
+    try:
+        yield
+    finally:
+        model.generation_config = saved
 
 
 def load_tokenizer(name: str | PathLike[str]) -> RNNsearchTokenizer:

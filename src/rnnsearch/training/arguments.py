@@ -3,18 +3,25 @@
 import dataclasses
 import inspect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_origin
 
 from transformers import Seq2SeqTrainingArguments
 
+from ..errors import InputError
 from ..modeling.configuration_rnnsearch import RNNsearchConfig
 
+STRATEGIES = ("no", "steps", "epoch")
+# Step size and course of the learning rate. Adadelta finds its own step sizes, its rate is a factor that stays 1.
+ADAM, ADADELTA = (1e-3, "cosine"), (1.0, "constant")
 
-def _option(help: str, default: Any = None) -> Any:
+
+def _option(help: str, default: Any = None, choices: Sequence[str] = ()) -> Any:
+    metadata = {"help": help} | ({"choices": choices} if choices else {})
     if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata={"help": help})
-    return field(default=default, metadata={"help": help})
+        return field(default_factory=lambda: list(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass
@@ -26,20 +33,24 @@ class DataArguments:
         "(owner/name or owner/name:config). Files may end in .gz or .xz.",
         [],
     )
-    validation: list[str] = _option("Validation pairs, given like --train; decoded and scored after each epoch.", [])
+    validation: list[str] = _option(
+        "Validation pairs, given like --train; decoded and scored after each epoch. Without them the last model is "
+        "kept, not the best.",
+        [],
+    )
     source_lang: str = _option("Language of the source, as a two-letter code.", "en")
     target_lang: str = _option("Language of the target, as a two-letter code.", "fr")
     train_split: str = _option("Split of a data set that --train names.", "train")
     validation_split: str = _option("Split of a data set that --validation names.", "validation")
-    streaming: bool = _option("Read --train from the Hub as it arrives, up to --max-train-pairs.", False)
+    streaming: bool = _option("Read --train from the Hub as it arrives, up to --max_train_pairs.", False)
     max_train_pairs: int = _option("Read this many training pairs at most; 0 reads all.", 0)
     max_length: int = _option("Drop a training pair if either side has more than this many tokens, </s> aside.", 50)
     tokenizer: str | None = _option("Folder or Hub name of a tokenizer to use; by default one is trained on --train.")
-    tokenizer_kind: str = field(
-        default="bpe", metadata={"help": "Kind of tokenizer to train, bpe or word.", "choices": ["bpe", "word"]}
-    )
+    tokenizer_kind: str = _option("Kind of tokenizer to train.", "bpe", ("bpe", "word"))
     shared_vocabulary: bool = _option("One vocabulary for both languages.", False)
-    pretrained: str | None = _option("Folder or Hub name of a trained RNNsearch to go on from, with its tokenizer.")
+    pretrained: str | None = _option(
+        "Folder or Hub name of a trained RNNsearch to go on from, with its tokenizer and its sizes."
+    )
 
 
 def _model_arguments() -> type:
@@ -50,8 +61,8 @@ def _model_arguments() -> type:
         if item.name not in described or item.name.endswith("_token_id") or item.name == "use_cache":
             continue
         kind = item.type if get_origin(item.type) is Literal else type(item.default)
-        text = " ".join(described[item.name].split()).replace("`", "").replace("%", "%%")
-        fields.append((item.name, kind, field(default=item.default, metadata={"help": text})))
+        text = " ".join(described[item.name].split()).replace("`", "")
+        fields.append((item.name, kind, _option(text[0].upper() + text[1:], item.default)))
     return dataclasses.make_dataclass("ModelArguments", fields)
 
 
@@ -60,28 +71,57 @@ ModelArguments = _model_arguments()
 
 @dataclass
 class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
-    """Every argument of `Seq2SeqTrainingArguments`, with other defaults, and a few of our own."""
+    """Every argument of `Seq2SeqTrainingArguments`, with other defaults, and a few of our own.
+
+    Raises:
+        ValueError: arguments do not fit each other.
+    """
 
     output_dir: str = _option("Folder to write the trained model to.", "rnnsearch-model")
+    resume: bool = _option("Go on from the last checkpoint in --output_dir, to the same result.", False)
+    num_train_epochs: float = _option("Passes over the training pairs.", 20.0)
     per_device_train_batch_size: int = _option("Pairs in a training batch; 80 in appendix B.2.", 80)
-    per_device_eval_batch_size: int = _option("Pairs in a validation batch.", 128)
     batch_tokens: int = _option("Cut batches by padded tokens of the longer side instead of by pairs; 0 does not.", 0)
-    learning_rate: float = _option("Step size of Adam.", 1e-3)
-    lr_scheduler_type: str = _option("Course of the learning rate.", "cosine")
+    per_device_eval_batch_size: int = _option("Pairs in a validation batch.", 128)
+    optimizer: str = _option(
+        "adam (as --optim has it) or adadelta, the paper's, with rho 0.95 and epsilon 1e-6 (appendix B.2).",
+        "adam",
+        ("adam", "adadelta"),
+    )
+    learning_rate: float | None = _option("Step size; 0.001 for adam and 1 for adadelta unless given.")
+    lr_scheduler_type: str | None = _option(
+        "Course of the learning rate; cosine for adam and constant for adadelta unless given."
+    )
     warmup_steps: float = _option("Updates, or share of them, over which the learning rate rises from 0.", 0.02)
     max_grad_norm: float = _option("Rescale gradients whose L2 norm over all weights is above this; 1 in B.2.", 1.0)
-    num_train_epochs: float = _option("Passes over the training pairs.", 20.0)
-    eval_strategy: str = _option("When to decode and score the validation pairs: no, steps or epoch.", "epoch")
-    save_strategy: str = _option("When to write a checkpoint: no, steps or epoch.", "epoch")
-    save_total_limit: int | None = _option("Checkpoints kept, the best one among them.", 2)
+    eval_strategy: str = _option("When to decode and score the validation pairs.", "epoch", STRATEGIES)
+    save_strategy: str = _option("When to write a checkpoint.", "epoch", STRATEGIES)
+    save_total_limit: int | None = _option("Checkpoints kept, the best one among them; 0 keeps all.", 2)
     load_best_model_at_end: bool = _option("Write the model of the best validation score.", True)
-    metric_for_best_model: str | None = _option("The validation score that decides: bleu, chrf or loss.", "bleu")
+    metric_for_best_model: str | None = _option(
+        "The validation score that decides which model is best.", "bleu", ("bleu", "chrf", "loss")
+    )
     predict_with_generate: bool = _option("Score validation pairs by real decoding.", True)
     early_stopping_patience: int = _option("Stop after this many validations without a better score; 0 never.", 0)
     logging_steps: float = _option("Updates between two lines of training loss.", 50)
-    report_to: None | str | list[str] = _option("Where to report to: none, tensorboard, wandb, ...", "none")
+    report_to: str = _option("Where to report to: none, tensorboard, wandb, ...", "none")
+    restore_callback_states_from_checkpoint: bool = _option("Let --resume also restore the patience left.", True)
     seed: int = _option("Seed of weights, dropout and the order of batches.", 1234)
-    resume: bool = _option("Go on from the last checkpoint in --output-dir.", False)
+
+    def __post_init__(self):
+        learning_rate, lr_scheduler_type = ADADELTA if self.optimizer == "adadelta" else ADAM
+        self.learning_rate = learning_rate if self.learning_rate is None else self.learning_rate
+        self.lr_scheduler_type = self.lr_scheduler_type or lr_scheduler_type
+        if self.eval_strategy == "no":
+            if self.early_stopping_patience:
+                raise InputError("--early_stopping_patience needs validations: --eval_strategy must not be no")
+            self.load_best_model_at_end = False
+        decoded = self.predict_with_generate and not self.prediction_loss_only
+        if self.load_best_model_at_end and self.metric_for_best_model != "loss" and not decoded:
+            raise InputError(
+                f"--metric_for_best_model {self.metric_for_best_model} needs --predict_with_generate; or choose loss"
+            )
+        super().__post_init__()
 
 
 __all__ = ["DataArguments", "ModelArguments", "RNNsearchTrainingArguments"]

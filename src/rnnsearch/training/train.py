@@ -1,5 +1,6 @@
 """From parallel text to a folder with a trained model: what `rnnsearch train` does."""
 
+import itertools
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -7,10 +8,11 @@ from typing import Any
 
 import torch
 from datasets import Dataset
-from transformers import AutoTokenizer, DataCollatorForSeq2Seq, EarlyStoppingCallback, GenerationConfig, set_seed
-from transformers.trainer_utils import get_last_checkpoint
+from transformers import DataCollatorForSeq2Seq, EarlyStoppingCallback, GenerationConfig, set_seed
+from transformers.trainer_utils import IntervalStrategy
 
 from ..data.corpus import Pair, filter_pairs, load_pairs
+from ..decoding.translator import Translator, load_tokenizer
 from ..errors import InputError
 from ..modeling.configuration_rnnsearch import RNNsearchConfig
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
@@ -23,9 +25,12 @@ from .trainer import RNNsearchTrainer, score_decoded
 def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArguments) -> dict[str, float]:
     """Train a model and write it, its tokenizer and the training's record to `args.output_dir`.
 
+    Nothing is written before all text is read. Without validation text `args` is changed: nothing is scored, and the
+    last model is kept.
+
     Args:
         data: the text and the vocabularies.
-        model_arguments: fields of `RNNsearchConfig`; without effect where `data.pretrained` is given.
+        model_arguments: fields of `RNNsearchConfig`; without effect where a model is resumed or `data.pretrained`.
         args: everything about the training itself.
 
     Returns:
@@ -36,29 +41,32 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
     """
     keep_freed_memory()
     checkpoint = _checkpoint_to_resume(args)
+    config = _config(data, model_arguments)
     set_seed(args.seed)
     pairs = _read(data)
-    tokenizer = _tokenizer(data, model_arguments, pairs, checkpoint)
-    training = _encode(tokenizer, pairs, data.max_length)
     validation = _read_validation(data, args)
-    # In order of length, batches of the validation set need little padding.
-    validation = sorted(validation, key=lambda pair: len(pair.source))
-    model = _model(data, model_arguments, tokenizer)
-    longest = max(len(ids) for ids in training["labels"])
+    model, tokenizer = _model_and_tokenizer(data, config, pairs, checkpoint)
+    training = _encode(tokenizer, pairs, data.max_length)
     model.generation_config = GenerationConfig.from_model_config(model.config)
-    model.generation_config.max_length = 2 * longest
+    model.generation_config.max_length = 2 * max(len(ids) for ids in training["labels"])
     model.generation_config.num_beams = args.generation_num_beams or 1
-    trainer = RNNsearchTrainer(
-        model=model,
-        args=args,
-        train_dataset=training,
-        eval_dataset=_encode(tokenizer, validation) if validation else None,
-        processing_class=tokenizer,
-        data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
-        compute_metrics=score_decoded(tokenizer, [pair.target for pair in validation], data.target_lang),
-        callbacks=[EarlyStoppingCallback(args.early_stopping_patience)] if args.early_stopping_patience else [],
-    )
-    _say(f"{model.num_parameters():,} parameters, {len(training):,} pairs, {torch.get_num_threads()} threads")
+    decoded = args.predict_with_generate and not args.prediction_loss_only
+    references = [pair.target for pair in validation]
+    try:
+        trainer = RNNsearchTrainer(
+            model=model,
+            args=args,
+            train_dataset=training,
+            eval_dataset=_encode(tokenizer, validation) if validation else None,
+            processing_class=tokenizer,
+            data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+            compute_metrics=score_decoded(tokenizer, references, data.target_lang) if decoded else None,
+            callbacks=[EarlyStoppingCallback(args.early_stopping_patience)] if args.early_stopping_patience else [],
+        )
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        # A folder that cannot be made, fp16 without a GPU, a report to what is not installed
+        raise InputError(" ".join(str(error).split())) from error
+    _say(f"{model.num_parameters():,} parameters; device {args.device}, threads {torch.get_num_threads()}")
     result = trainer.train(resume_from_checkpoint=checkpoint)
     metrics = dict(result.metrics)
     if validation:
@@ -71,21 +79,39 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
     return metrics
 
 
+def last_checkpoint(folder: str) -> str | None:
+    """The last checkpoint in a folder that was written to its end, if there is one."""
+    # The state is what a checkpoint gets last; an interrupt may have left one without.
+    whole = [path.parent for path in Path(folder).glob("checkpoint-*/trainer_state.json")]
+    return str(max(whole, key=lambda path: int(path.name.rpartition("-")[2]))) if whole else None
+
+
 def _checkpoint_to_resume(args: RNNsearchTrainingArguments) -> str | None:
-    """The last checkpoint, where there is one and `--resume` asks for it.
+    """The last checkpoint where `--resume` asks for it.
 
     Raises:
-        InputError: a model is there and `--resume` is not given.
+        InputError: there is no checkpoint to resume, or there is a model and `--resume` is not given.
     """
     folder = Path(args.output_dir)
-    last = get_last_checkpoint(args.output_dir) if folder.is_dir() else None
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; --output_dir names a folder")
+    last = last_checkpoint(args.output_dir)
     if args.resume:
         if last is None:
-            _say(f"no checkpoint in {folder} yet: starting from the beginning")
+            raise InputError(f"{folder}: holds no checkpoint to go on from; leave --resume out to start anew")
         return last
     if last is not None or (folder / "config.json").exists():
-        raise InputError(f"{folder} already holds a model: add --resume to go on, or choose another --output-dir")
+        raise InputError(f"{folder}: already holds a model; add --resume to go on, or choose another --output_dir")
     return None
+
+
+def _config(data: DataArguments, model_arguments: Any) -> RNNsearchConfig:
+    if data.tokenizer and data.pretrained:
+        raise InputError("give --tokenizer or --pretrained, not both: a trained model brings its own tokenizer")
+    try:
+        return RNNsearchConfig(**asdict(model_arguments))
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def _read(data: DataArguments) -> list[Pair]:
@@ -94,66 +120,69 @@ def _read(data: DataArguments) -> list[Pair]:
     pairs = load_pairs(
         data.train, data.source_lang, data.target_lang, split=data.train_split, streaming=data.streaming
     )
-    if data.max_train_pairs:
-        pairs = [pair for pair, _ in zip(pairs, range(data.max_train_pairs), strict=False)]
-    kept, report = filter_pairs(pairs)
+    kept, report = filter_pairs(itertools.islice(pairs, data.max_train_pairs or None))
     _say(f"training: {report}")
     return kept
 
 
 def _read_validation(data: DataArguments, args: RNNsearchTrainingArguments) -> list[Pair]:
-    if data.validation:
-        pairs = load_pairs(data.validation, data.source_lang, data.target_lang, split=data.validation_split)
-        kept, report = filter_pairs(pairs)
-        _say(f"validation: {report}")
-        return kept
-    if args.eval_strategy != "no":
-        raise InputError("no validation text: give --validation, or --eval_strategy no --load_best_model_at_end no")
-    return []
-
-
-def _tokenizer(
-    data: DataArguments, model_arguments: Any, pairs: list[Pair], checkpoint: str | None
-) -> RNNsearchTokenizer:
-    known = checkpoint or data.tokenizer or data.pretrained
-    if known is not None:
-        return AutoTokenizer.from_pretrained(known)
-    tokenizer = RNNsearchTokenizer.train(
-        [pair.source for pair in pairs],
-        [pair.target for pair in pairs],
-        kind=data.tokenizer_kind,
-        vocab_size=model_arguments.vocab_size,
-        src_vocab_size=model_arguments.src_vocab_size,
-        shared=data.shared_vocabulary,
-        source_lang=data.source_lang,
-        target_lang=data.target_lang,
+    """The validation pairs in order of length, so that their batches need little padding."""
+    if not data.validation:
+        if args.early_stopping_patience:
+            raise InputError("--early_stopping_patience needs --validation text")
+        _say("validation: no text is given, so the last model is kept, not the best")
+        args.eval_strategy, args.load_best_model_at_end = IntervalStrategy.NO, False
+        return []
+    kept, report = filter_pairs(
+        load_pairs(data.validation, data.source_lang, data.target_lang, split=data.validation_split)
     )
+    _say(f"validation: {report}")
+    return sorted(kept, key=lambda pair: len(pair.source))
+
+
+def _model_and_tokenizer(
+    data: DataArguments, config: RNNsearchConfig, pairs: list[Pair], checkpoint: str | None
+) -> tuple[RNNsearchForConditionalGeneration, RNNsearchTokenizer]:
+    """Those that training goes on from, or a model with random weights, as large as the tokenizer's vocabularies."""
+    trained = checkpoint or data.pretrained
+    if trained is not None:
+        loaded = Translator.from_pretrained(trained, "cpu", torch.float32)
+        return loaded.model, loaded.tokenizer
+    tokenizer = _train_tokenizer(data, config, pairs) if data.tokenizer is None else load_tokenizer(data.tokenizer)
+    config.src_vocab_size, config.vocab_size = tokenizer.src_vocab_size, tokenizer.target_vocab_size
+    return RNNsearchForConditionalGeneration(config), tokenizer
+
+
+def _train_tokenizer(data: DataArguments, config: RNNsearchConfig, pairs: list[Pair]) -> RNNsearchTokenizer:
+    try:
+        tokenizer = RNNsearchTokenizer.train(
+            [pair.source for pair in pairs],
+            [pair.target for pair in pairs],
+            kind=data.tokenizer_kind,
+            vocab_size=config.vocab_size,
+            src_vocab_size=config.src_vocab_size,
+            shared=data.shared_vocabulary,
+            source_lang=data.source_lang,
+            target_lang=data.target_lang,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
     _say(f"tokenizer: {tokenizer.src_vocab_size:,} source and {tokenizer.target_vocab_size:,} target entries")
     return tokenizer
 
 
-def _model(
-    data: DataArguments, model_arguments: Any, tokenizer: RNNsearchTokenizer
-) -> RNNsearchForConditionalGeneration:
-    if data.pretrained is not None:
-        return RNNsearchForConditionalGeneration.from_pretrained(data.pretrained)
-    sizes = {"src_vocab_size": tokenizer.src_vocab_size, "vocab_size": tokenizer.target_vocab_size}
-    return RNNsearchForConditionalGeneration(RNNsearchConfig(**{**asdict(model_arguments), **sizes}))
-
-
 def _encode(tokenizer: RNNsearchTokenizer, pairs: list[Pair], max_length: int | None = None) -> Dataset:
-    """Columns for the trainer; pairs with more than `max_length` tokens on a side, </s> aside, are dropped, counted."""
+    """Columns for the trainer; drops and counts pairs with over `max_length` tokens on a side, </s> aside."""
     columns = dict(tokenizer([pair.source for pair in pairs], text_target=[pair.target for pair in pairs]))
     columns["length"] = [
-        max(len(source), len(target))
-        for source, target in zip(columns["input_ids"], columns["labels"], strict=True)
+        max(len(source), len(target)) for source, target in zip(columns["input_ids"], columns["labels"], strict=True)
     ]
     dataset = Dataset.from_dict(columns)
     if max_length is None:
         return dataset
     kept = [index for index, length in enumerate(columns["length"]) if length <= max_length + 1]
     if len(kept) < len(pairs):
-        _say(f"training: {len(pairs) - len(kept):,} pairs over {max_length} tokens dropped")
+        _say(f"training: {len(kept):,} pairs kept; {len(pairs) - len(kept):,} over {max_length} tokens dropped")
     if not kept:
         raise InputError(f"every training pair has more than {max_length} tokens: raise --max_length")
     return dataset.select(kept)

@@ -1,8 +1,11 @@
-"""`Seq2SeqTrainer` with batches of like length and scores of decoded text."""
+"""`Seq2SeqTrainer` with batches of like length, the paper's optimiser and scores of decoded text."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import torch
+from accelerate.data_loader import prepare_data_loader
 from torch.utils.data import DataLoader
 from transformers import EvalPrediction, Seq2SeqTrainer
 
@@ -27,6 +30,8 @@ class RNNsearchTrainer(Seq2SeqTrainer):
             batch_tokens=self.args.batch_tokens,
             seed=self.args.seed if self.args.data_seed is None else self.args.data_seed,
             drop_last=self.args.dataloader_drop_last,
+            processes=self.args.world_size,
+            process=self.args.process_index,
         )
         loader = DataLoader(
             self._remove_unused_columns(self.train_dataset, "training"),
@@ -34,8 +39,18 @@ class RNNsearchTrainer(Seq2SeqTrainer):
             collate_fn=self.data_collator,
             num_workers=self.args.dataloader_num_workers,
             pin_memory=self.args.dataloader_pin_memory,
+            persistent_workers=self.args.dataloader_persistent_workers,
+            prefetch_factor=self.args.dataloader_prefetch_factor,
         )
-        return self.accelerator.prepare(loader)
+        # As `accelerator.prepare`, but each process has its share of the batches from the sampler already.
+        return prepare_data_loader(loader, self.args.device, num_processes=1, process_index=0, put_on_device=True)
+
+    @staticmethod
+    def get_optimizer_cls_and_kwargs(args: RNNsearchTrainingArguments, model=None) -> tuple[Any, Any]:
+        """Adadelta as in appendix B.2 where `args.optimizer` says so, else what `args.optim` names."""
+        if args.optimizer == "adadelta":
+            return torch.optim.Adadelta, {"lr": args.learning_rate, "rho": 0.95, "eps": 1e-6}
+        return Seq2SeqTrainer.get_optimizer_cls_and_kwargs(args, model)
 
 
 def score_decoded(

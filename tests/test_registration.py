@@ -1,0 +1,110 @@
+"""`import rnnsearch` costs nothing and still makes the Auto classes know the model, whichever comes first."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, AutoTokenizer
+
+import rnnsearch
+
+ROOT = Path(__file__).parents[1]
+
+
+def python(code: str, *arguments: str, folder: Path | None = None) -> str:
+    """What a fresh interpreter prints."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_auto_classes_know_the_model(tiny_model, tiny_model_dir):
+    assert type(AutoConfig.from_pretrained(tiny_model_dir)) is rnnsearch.RNNsearchConfig
+    assert type(AutoTokenizer.from_pretrained(tiny_model_dir)) is rnnsearch.RNNsearchTokenizer
+    assert type(AutoModel.from_pretrained(tiny_model_dir)) is rnnsearch.RNNsearchModel
+    model = AutoModelForSeq2SeqLM.from_pretrained(tiny_model_dir)
+    assert type(model) is rnnsearch.RNNsearchForConditionalGeneration
+    expected = tiny_model.state_dict()
+    assert all(torch.equal(weight, expected[name]) for name, weight in model.state_dict().items())
+    assert type(AutoModelForSeq2SeqLM.from_config(AutoConfig.for_model("rnnsearch", hidden_size=4))) is type(model)
+
+
+TRANSLATE = """
+import json, sys
+{imports}
+folder = sys.argv[1]
+tokenizer = AutoTokenizer.from_pretrained(folder)
+model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+inputs = tokenizer(["The red house is small.", "A dog"], padding=True, return_tensors="pt")
+classes = [type(tokenizer).__module__, type(model).__module__, type(AutoModel.from_pretrained(folder)).__module__,
+           type(AutoConfig.from_pretrained(folder)).__module__]
+print(json.dumps([classes, model.generate(**inputs, num_beams=2, max_new_tokens=5).tolist()]))
+"""
+CLASSES = "from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, AutoTokenizer"
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        f"import rnnsearch\n{CLASSES}",
+        f"{CLASSES}\nimport rnnsearch",
+    ],
+    ids=["before Transformers", "after Transformers"],
+)
+def test_order_of_imports_does_not_matter(tiny_model, tiny_tokenizer, tiny_model_dir, imports):
+    classes, ids = json.loads(python(TRANSLATE.format(imports=imports), str(tiny_model_dir)))
+    assert classes == [
+        "rnnsearch.tokenizer.tokenization_rnnsearch",
+        "rnnsearch.modeling.modeling_rnnsearch",
+        "rnnsearch.modeling.modeling_rnnsearch",
+        "rnnsearch.modeling.configuration_rnnsearch",
+    ]
+    inputs = tiny_tokenizer(["The red house is small.", "A dog"], padding=True, return_tensors="pt")
+    assert ids == tiny_model.generate(**inputs, num_beams=2, max_new_tokens=5).tolist()
+
+
+def test_import_is_light():
+    """Neither PyTorch nor Transformers nor NumPy, and the version is there."""
+    code = "import sys, rnnsearch; print(rnnsearch.__version__, *sorted({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+    assert python(code) == rnnsearch.__version__
+
+
+def test_configuration_is_read_without_the_model():
+    code = "import sys; from rnnsearch import RNNsearchConfig; print('rnnsearch.modeling.modeling_rnnsearch' in sys.modules)"
+    assert python(code) == "False"
+
+
+def test_every_exported_name_exists():
+    assert set(rnnsearch.__all__) <= set(dir(rnnsearch))
+    for name in rnnsearch.__all__:
+        assert getattr(rnnsearch, name) is getattr(rnnsearch, name)
+    with pytest.raises(AttributeError, match="RNNserach"):
+        rnnsearch.RNNserach  # noqa: B018
+
+
+def test_registering_twice_does_no_harm():
+    from rnnsearch._registration import register_when_imported
+
+    finders = list(sys.meta_path)
+    register_when_imported()
+    sys.meta_path[:] = finders
+    assert AutoConfig.for_model("rnnsearch").model_type == "rnnsearch"
+
+
+@pytest.mark.parametrize("folder", ["modeling", "tokenizer"])
+def test_second_copy_of_a_folder_is_refused(folder):
+    """At the root of the repository `import modeling` would make other classes of the same names."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\ntry:\n    import {folder}\nexcept ImportError as e:\n    print(e)"
+    assert f"import `rnnsearch.{folder}` instead" in python(code)
