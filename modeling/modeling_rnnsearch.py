@@ -362,6 +362,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
                 attention_mask=attention_mask,
                 inputs_embeds=inputs_embeds,
                 output_hidden_states=output_hidden_states,
+                return_dict=True,
             )
         elif not isinstance(encoder_outputs, BaseModelOutput):
             encoder_outputs = BaseModelOutput(*encoder_outputs)
@@ -374,6 +375,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             use_cache=self.config.use_cache if use_cache is None else use_cache,
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
+            return_dict=True,
         )
         output = Seq2SeqModelOutput(
             last_hidden_state=decoded.last_hidden_state,
@@ -464,6 +466,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             use_cache=use_cache,
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
+            return_dict=True,
         )
         logits = self.lm_head(output.last_hidden_state)
         loss = None

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 RUN = ["README.md", "model_card.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 PAGES = [*RUN, "CONTRIBUTING.md", "CHANGELOG.md"]
 SMALL = (
-    "--embedding-size 8 --hidden-size 8 --alignment-size 8 --maxout-size 8 --num-train-epochs 1 "
-    "--per-device-train-batch-size 8 --use-cpu"
+    "--embedding_size 8 --hidden_size 8 --alignment_size 8 --maxout_size 8 --num_train_epochs 1 "
+    "--per_device_train_batch_size 8 --use_cpu"
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s#]+)")
@@ -118,7 +118,7 @@ def test_page_runs(name, folder):
     ("block", "message"),
     [
         ("```python\nmissing\n```", "missing"),
-        ("```bash\nrnnsearch translate --model no-such-model --input test.en\n```", "no-such-model"),
+        ("```bash\nrnnsearch translate --model demo --input test.en\n```", "--model demo"),
         ("```bash\nrnnsearch train --no-such-option 1\n```", "no-such-option"),
         ("```bash\nrnnsearch demo --no-such-option\n```", "no-such-option"),
         ("```bash\nmake no-such-target\n```", "no-such-target"),
@@ -154,8 +154,8 @@ def test_a_dead_link_is_found():
 
 def test_readme_names_the_command_of_the_ci():
     assert "make check" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    lines = [line for block in blocks((ROOT / "README.md").read_text(encoding="utf-8")) for line in commands(block.code)]
-    assert {"make test", "make demo"} <= set(lines)
+    readme = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert {"make test", "make demo"} <= {line for block in readme for line in commands(block.code)}
 
 
 def test_model_card_has_the_metadata_of_the_hub():

@@ -32,9 +32,9 @@ KNOWS: dict[str, set[str]] = {
     "tokenizer": set(),
     "data": set(),
     "evaluation": {"tokenizer"},
-    "training": GROUND,
     "decoding": GROUND,
     "alignment": GROUND,
+    "training": GROUND | {"decoding"},  # a model to go on from is loaded as one to translate with is
     "cli": GROUND | {"training", "decoding", "alignment"},
 }
 LONGEST = 600
@@ -68,6 +68,7 @@ rnnsearch/evaluation/scores.py
 rnnsearch/modeling/__init__.py
 rnnsearch/modeling/cache_rnnsearch.py
 rnnsearch/modeling/configuration_rnnsearch.py
+rnnsearch/modeling/layers_rnnsearch.py
 rnnsearch/modeling/modeling_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py
 rnnsearch/py.typed
@@ -78,6 +79,7 @@ rnnsearch/tokenizer/tokenization_rnnsearch.py
 rnnsearch/training/__init__.py
 rnnsearch/training/arguments.py
 rnnsearch/training/memory.py
+rnnsearch/training/parser.py
 rnnsearch/training/train.py
 rnnsearch/training/trainer.py
 rnnsearch/version.py

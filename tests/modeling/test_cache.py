@@ -14,12 +14,10 @@ TOLERANCE = {"atol": 1e-10, "rtol": 0}
 
 @pytest.fixture
 def cache() -> RNNsearchCache:
-    """Four rows, two beams of two sentences; row i of each tensor is filled with i, or with its sentence in the keys."""
-    rows = torch.arange(4.0)
-    keys = torch.tensor([0.0, 0.0, 1.0, 1.0])
-    return RNNsearchCache(
-        rows[:, None].expand(4, 3), rows[:, None].expand(4, 6), keys[:, None, None].expand(4, 5, 2), 7
-    )
+    """Two beams of two sentences; row i of each tensor is filled with i, or with its sentence in the keys."""
+    rows = torch.arange(4.0)[:, None]
+    keys = torch.tensor([0.0, 0.0, 1.0, 1.0])[:, None, None].expand(4, 5, 2)
+    return RNNsearchCache(rows.expand(4, 3), rows.expand(4, 6), keys, seen_tokens=7)
 
 
 def tensors(cache: RNNsearchCache) -> dict[str, Tensor]:

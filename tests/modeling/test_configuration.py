@@ -13,12 +13,8 @@ from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration
 def test_defaults_are_the_papers():
     config = RNNsearchConfig()
     assert (config.src_vocab_size, config.vocab_size) == (30_000, 30_000)
-    assert (config.embedding_size, config.hidden_size, config.alignment_size, config.maxout_size) == (
-        620,
-        1000,
-        1000,
-        500,
-    )
+    assert (config.embedding_size, config.hidden_size) == (620, 1000)
+    assert (config.alignment_size, config.maxout_size) == (1000, 500)
     assert (config.step_order, config.context, config.score) == ("paper", "search", "additive")
     assert (config.embedding_dropout, config.annotation_dropout, config.readout_dropout) == (0, 0, 0)
     assert config.initializer_range == 0.01
@@ -171,10 +167,8 @@ def test_round_trip_through_json(tmp_path):
     config.save_pretrained(tmp_path)
     written = json.loads((tmp_path / "config.json").read_text())
     again = RNNsearchConfig.from_pretrained(tmp_path)
-    own = [
-        field.name for field in dataclasses.fields(RNNsearchConfig) if field.name in RNNsearchConfig.__annotations__
-    ]
-    assert {"step_order", "context", "score", "vocab_size"} < set(own)
+    own = {field.name for field in dataclasses.fields(RNNsearchConfig)} & RNNsearchConfig.__annotations__.keys()
+    assert {"step_order", "context", "score", "vocab_size"} < own
     defaults = RNNsearchConfig()
     for name in own:
         assert getattr(again, name) == getattr(config, name), name

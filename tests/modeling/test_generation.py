@@ -1,7 +1,6 @@
 """`generate` in all its forms, held against teacher forcing and against search by hand."""
 
 import logging
-import warnings
 
 import pytest
 import torch

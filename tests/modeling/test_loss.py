@@ -83,21 +83,23 @@ def test_no_cache_comes_with_labels(model, batch):
 
 
 def test_tuple_instead_of_an_output(model, batch):
-    output = model(**batch.encoded, labels=batch.labels, output_attentions=True, output_hidden_states=True)
-    for as_tuple in (
-        model(
-            **batch.encoded, labels=batch.labels, output_attentions=True, output_hidden_states=True, return_dict=False
-        ),
-        output.to_tuple(),
-    ):
-        assert isinstance(as_tuple, tuple) and len(as_tuple) == len(output)
-        torch.testing.assert_close(as_tuple[0], output.loss)
-        torch.testing.assert_close(as_tuple[1], output.logits)
+    asked = {**batch.encoded, "labels": batch.labels, "output_attentions": True, "output_hidden_states": True}
+    output, as_tuple = model(**asked), model(**asked, return_dict=False)
+    assert isinstance(as_tuple, tuple) and len(as_tuple) == len(output)
+    assert torch.equal(as_tuple[0], output.loss) and torch.equal(as_tuple[1], output.logits)
     inner = model.model(**batch.encoded, decoder_input_ids=torch.tensor([[1]] * 3), return_dict=False)
     assert isinstance(inner, tuple) and torch.is_tensor(inner[0])
     assert torch.is_tensor(model.get_encoder()(**batch.encoded, return_dict=False)[0])
     given = model(encoder_outputs=inner[-1:], attention_mask=batch.attention_mask, labels=batch.labels)
     torch.testing.assert_close(given.loss, output.loss, **TOLERANCE)
+
+
+def test_tuples_as_the_configuration_asks(make_model, batch):
+    output = make_model()(**batch.encoded, labels=batch.labels)
+    model = make_model(return_dict=False)
+    assert torch.equal(model(**batch.encoded, labels=batch.labels)[0], output.loss)
+    assert model.generate(**batch.encoded, num_beams=2, max_new_tokens=3).shape[0] == 3
+    assert torch.equal(model(**batch.encoded, labels=batch.labels, return_dict=True).loss, output.loss)
 
 
 @pytest.mark.parametrize("choices", [{}, {"tie_word_embeddings": True, "embedding_size": 4}], ids=["untied", "tied"])
@@ -120,11 +122,8 @@ def test_half_precision_keeps_the_loss_in_float32(make_model, batch):
         ({"input_ids": torch.tensor([[4, 2]])}, "decoder_input_ids"),
         ({"labels": torch.tensor([[4, 2]])}, "input_ids"),
         (
-            {
-                "input_ids": torch.tensor([[4, 2]]),
-                "inputs_embeds": torch.zeros(1, 2, 5),
-                "labels": torch.tensor([[2]]),
-            },
+            {name: torch.zeros(1, 2, 5) for name in ("inputs_embeds", "decoder_inputs_embeds")}
+            | {"input_ids": torch.tensor([[4, 2]])},
             "either `input_ids` or `inputs_embeds`",
         ),
     ],

@@ -122,10 +122,9 @@ def test_no_second_derivative_is_promised():
 
 
 def test_bfloat16_autocast(make_model, kind, batch):
-    """Loss within 2 %, finite float32 gradients that point the same way, and nothing carried in the lower precision."""
-    model = make_model(
-        dtype=torch.float32, embedding_size=24, hidden_size=32, alignment_size=16, maxout_size=12, **kind
-    )
+    """Loss within 2 %, float32 gradients that point the same way, and nothing carried in the lower precision."""
+    sizes = {"embedding_size": 24, "hidden_size": 32, "alignment_size": 16, "maxout_size": 12}
+    model = make_model(dtype=torch.float32, **sizes, **kind)
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(0.4)

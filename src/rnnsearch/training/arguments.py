@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_origin
 
+import torch
 from transformers import Seq2SeqTrainingArguments
 
 from ..errors import InputError
@@ -47,13 +48,13 @@ class DataArguments:
     max_length: int = _option("Drop a training pair if either side has more than this many tokens, </s> aside.", 50)
     tokenizer: str | None = _option("Folder or Hub name of a tokenizer to use; by default one is trained on --train.")
     tokenizer_kind: str = _option("Kind of tokenizer to train.", "bpe", ("bpe", "word"))
-    shared_vocabulary: bool = _option("One vocabulary for both languages.", False)
+    shared_vocabulary: bool = _option("One vocabulary of --vocab_size entries for both languages.", False)
     pretrained: str | None = _option(
         "Folder or Hub name of a trained RNNsearch to go on from, with its tokenizer and its sizes."
     )
 
 
-def _model_arguments() -> type:
+def _model_arguments() -> Any:
     """The fields of `RNNsearchConfig` that shape the model, with the sentences of its docstring."""
     described = dict(re.findall(r"^    (\w+): (.+(?:\n     +.+)*)", inspect.cleandoc(RNNsearchConfig.__doc__), re.M))
     fields = []
@@ -84,7 +85,7 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
     batch_tokens: int = _option("Cut batches by padded tokens of the longer side instead of by pairs; 0 does not.", 0)
     per_device_eval_batch_size: int = _option("Pairs in a validation batch.", 128)
     optimizer: str = _option(
-        "adam (as --optim has it) or adadelta, the paper's, with rho 0.95 and epsilon 1e-6 (appendix B.2).",
+        "Adam, in the form --optim names, or Adadelta with rho 0.95 and epsilon 1e-6, the paper's (appendix B.2).",
         "adam",
         ("adam", "adadelta"),
     )
@@ -121,6 +122,8 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
             raise InputError(
                 f"--metric_for_best_model {self.metric_for_best_model} needs --predict_with_generate; or choose loss"
             )
+        # Said aloud, as Transformers refuses bf16 and torch warns of pinned memory where a GPU could have been meant.
+        self.use_cpu = self.use_cpu or not torch.accelerator.is_available()
         super().__post_init__()
 
 

@@ -8,7 +8,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from transformers import HfArgumentParser
 
@@ -101,14 +101,12 @@ def _describe(items: Iterable[dataclasses.Field]) -> str:
     width = min(shutil.get_terminal_size().columns, 119)
     lines = []
     for item in items:
-        text = " ".join(item.metadata.get("help", "").split())
-        choices = item.metadata.get("choices") or getattr(item.type, "__args__", ())
-        if choices and all(isinstance(choice, str) for choice in choices):
-            text = f"{text.removesuffix('.')}: {', '.join(choices)}."
+        choices = item.metadata.get("choices") or (get_args(item.type) if get_origin(item.type) is Literal else ())
+        lines.append(f"  --{item.name} {'|'.join(choices)}".rstrip())
+        text = " ".join(item.metadata.get("help", "").split()).replace("%%", "%")
         default = getattr(item.default, "value", item.default)
         if default not in (None, dataclasses.MISSING):
             text += f" [default: {default}]"
-        lines.append(f"  --{item.name}")
         lines += textwrap.wrap(text, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(lines)
 

@@ -160,7 +160,7 @@ def _train_tokenizer(data: DataArguments, config: RNNsearchConfig, pairs: list[P
             [pair.target for pair in pairs],
             kind=data.tokenizer_kind,
             vocab_size=config.vocab_size,
-            src_vocab_size=config.src_vocab_size,
+            src_vocab_size=None if data.shared_vocabulary else config.src_vocab_size,
             shared=data.shared_vocabulary,
             source_lang=data.source_lang,
             target_lang=data.target_lang,

@@ -46,7 +46,7 @@ class RNNsearchTrainer(Seq2SeqTrainer):
         return prepare_data_loader(loader, self.args.device, num_processes=1, process_index=0, put_on_device=True)
 
     @staticmethod
-    def get_optimizer_cls_and_kwargs(args: RNNsearchTrainingArguments, model=None) -> tuple[Any, Any]:
+    def get_optimizer_cls_and_kwargs(args: Any, model=None) -> tuple[Any, Any]:
         """Adadelta as in appendix B.2 where `args.optimizer` says so, else what `args.optim` names."""
         if args.optimizer == "adadelta":
             return torch.optim.Adadelta, {"lr": args.learning_rate, "rho": 0.95, "eps": 1e-6}
