@@ -59,7 +59,7 @@ class RNNsearchCache(Cache):
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return self.seen_tokens
 
-    def get_max_length(self, layer_idx: int = 0) -> int:
+    def get_max_length(self, layer_idx: int | None = 0) -> int:
         return -1
 
     def get_max_cache_shape(self, layer_idx: int = 0) -> int:

@@ -19,6 +19,7 @@ from huggingface_hub.dataclasses import strict
 from transformers.configuration_utils import PreTrainedConfig
 
 
+# trf-ignore: TRF057
 @strict
 class RNNsearchConfig(PreTrainedConfig):
     """Sizes and choices of an RNNsearch model (Bahdanau, Cho and Bengio, arXiv 1409.0473).

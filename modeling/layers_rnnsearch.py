@@ -101,7 +101,6 @@ class RNNsearchUnit(nn.Module):
     | paper | here |
     | --- | --- |
     | W_z, W_r, W (3n, m) with biases | `input_proj` |
-    | C_z, C_r, C (3n, C) | `context_proj`, decoder only |
     | U_z, U_r (2n, n) | `gate_proj` |
     | U (n, n) | `candidate_proj` |
 
@@ -109,11 +108,10 @@ class RNNsearchUnit(nn.Module):
     to the candidate only. Here the gates have one too, zero at the start.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, context_size: int = 0):
+    def __init__(self, input_size: int, hidden_size: int):
         super().__init__()
         self.hidden_size = hidden_size
         self.input_proj = nn.Linear(input_size, 3 * hidden_size)
-        self.context_proj = nn.Linear(context_size, 3 * hidden_size, bias=False) if context_size else None
         self.gate_proj = RecurrentProjection(hidden_size, 2 * hidden_size, bias=False)
         self.candidate_proj = RecurrentProjection(hidden_size, hidden_size, bias=False)
 
@@ -123,6 +121,14 @@ class RNNsearchUnit(nn.Module):
         update, reset = torch.sigmoid(gate_inputs + self.gate_proj(state)).chunk(2, dim=-1)  # z_i, r_i
         candidate = torch.tanh(candidate_inputs + self.candidate_proj(reset * state))  # s~_i
         return (1 - update) * state + update * candidate
+
+
+class RNNsearchContextUnit(RNNsearchUnit):
+    """The decoder's unit, which the context enters as well: C_z, C_r, C (3n, C) is `context_proj`."""
+
+    def __init__(self, input_size: int, hidden_size: int, context_size: int):
+        super().__init__(input_size, hidden_size)
+        self.context_proj = nn.Linear(context_size, 3 * hidden_size, bias=False)
 
 
 class RNNsearchReadout(nn.Module):

@@ -43,6 +43,7 @@ from .layers_rnnsearch import (
     EnergyProjection,
     RecurrentProjection,
     RNNsearchAttention,
+    RNNsearchContextUnit,
     RNNsearchReadout,
     RNNsearchTargetEmbedding,
     RNNsearchUnit,
@@ -53,6 +54,7 @@ from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_
 CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
 
 
+# trf-ignore: TRF057
 class RNNsearchPreTrainedModel(PreTrainedModel):
     """Initialisation (appendix B.1) and what Transformers asks of every model."""
 
@@ -61,7 +63,7 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
     main_input_name = "input_ids"
     accepts_loss_kwargs = True
     _is_stateful = True
-    _no_split_modules = ["RNNsearchEncoder", "RNNsearchUnit", "RNNsearchAttention", "RNNsearchReadout"]
+    _no_split_modules = ["RNNsearchEncoder", "RNNsearchContextUnit", "RNNsearchAttention", "RNNsearchReadout"]
     _skip_keys_device_placement = ["cache", "past_key_values"]
 
     @torch.no_grad()
@@ -73,6 +75,7 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
                     nn.init.orthogonal_(block)
         elif isinstance(module, EnergyProjection):
             nn.init.zeros_(module.weight)
+        # CODEPATH: the paper's score is additive; products start like the other weights, or they would stay at zero.
         elif isinstance(module, AlignmentProjection) and self.config.score == "additive":
             nn.init.normal_(module.weight, std=self.config.initializer_range / 10)
         else:  # normal with `initializer_range`, biases zero
@@ -86,13 +89,15 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         super().__init__(config)
         self.embed_tokens = nn.Embedding(config.src_vocab_size, config.embedding_size)
         self.forward_unit = RNNsearchUnit(config.embedding_size, config.hidden_size)
-        self.backward_unit = (
-            RNNsearchUnit(config.embedding_size, config.hidden_size) if config.context == "search" else None
-        )
+        self.backward_unit = None
+        # CODEPATH: RNNsearch reads both ways, RNNencdec (`context="fixed"`) forwards only.
+        if config.context == "search":
+            self.backward_unit = RNNsearchUnit(config.embedding_size, config.hidden_size)
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.annotation_dropout = nn.Dropout(config.annotation_dropout)
         self.post_init()
 
+    # trf-ignore: TRF045, trf-ignore: TRF057
     @can_return_tuple
     def forward(
         self,
@@ -157,12 +162,14 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             config.vocab_size, config.embedding_size, config.decoder_start_token_id
         )
         self.init_proj = nn.Linear(config.hidden_size, config.hidden_size)  # W_s
+        # CODEPATH: RNNsearch attends, RNNencdec (`context="fixed"`) has one context for all words.
         self.attention = RNNsearchAttention(config) if config.context == "search" else None
-        self.unit = RNNsearchUnit(config.embedding_size, config.hidden_size, config.context_size)
+        self.unit = RNNsearchContextUnit(config.embedding_size, config.hidden_size, config.context_size)
         self.readout = RNNsearchReadout(config)
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.post_init()
 
+    # trf-ignore: TRF045, trf-ignore: TRF057
     @can_return_tuple
     def forward(
         self,
@@ -211,7 +218,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             last_hidden_state=maxout,
             hidden_states=(embedded, states) if output_hidden_states else None,
             cross_attentions=(alignments.unsqueeze(1),) if output_attentions and alignments is not None else None,
-            **{CACHE: after if use_cache else None},
+            **_carried(after if use_cache else None),
         )
         return output
 
@@ -239,12 +246,14 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             what is read out, state (B, 1, n) and context (B, 1, C); the alignment (B, 1, S); the state after.
         """
         state, context, keys = cache.state, cache.context, cache.keys
+        # CODEPATH: "groundhog", the authors' code, updates with the last word and its context before it looks.
         if self.config.step_order == "groundhog" and cache.seen_tokens > 0:
             state = self.unit(inputs[:, 0] + self.unit.context_proj(context), state)
         alignment = None
         if self.attention is not None:
             context, alignment = self.attention(state, annotations, keys, mask)
             alignment = alignment.unsqueeze(1)
+        # CODEPATH: "paper", section 3.1, updates with the last word and this context after it has looked.
         if self.config.step_order == "paper":
             state = self.unit(inputs[:, 0] + self.unit.context_proj(context), state)
         after = RNNsearchCache(state, context, keys, cache.seen_tokens + 1)
@@ -297,6 +306,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         return states.transpose(0, 1), contexts.transpose(0, 1), alignments, after
 
 
+# trf-ignore: TRF057
 class RNNsearchModel(RNNsearchPreTrainedModel):
     """Encoder and decoder up to the maxout layer."""
 
@@ -309,8 +319,8 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
     def get_input_embeddings(self) -> nn.Embedding:
         return self.encoder.embed_tokens
 
-    def set_input_embeddings(self, value: nn.Embedding) -> None:
-        self.encoder.embed_tokens = value
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.encoder.embed_tokens = value  # type: ignore[assignment]
 
     def get_encoder(self, modality: str | None = None) -> RNNsearchEncoder:
         return self.encoder
@@ -318,6 +328,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
     def get_decoder(self) -> RNNsearchDecoder:
         return self.decoder
 
+    # trf-ignore: TRF045, trf-ignore: TRF057
     @can_return_tuple
     def forward(
         self,
@@ -357,18 +368,20 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
         if attention_mask is None:
             attention_mask = source_mask(input_ids, self.config.pad_token_id)
         if encoder_outputs is None:
-            encoder_outputs = self.encoder(
+            encoded = self.encoder(
                 input_ids=input_ids,
                 attention_mask=attention_mask,
                 inputs_embeds=inputs_embeds,
                 output_hidden_states=output_hidden_states,
                 return_dict=True,
             )
-        elif not isinstance(encoder_outputs, BaseModelOutput):
-            encoder_outputs = BaseModelOutput(*encoder_outputs)
+        elif isinstance(encoder_outputs, BaseModelOutput):
+            encoded = encoder_outputs
+        else:
+            encoded = BaseModelOutput(*encoder_outputs)
         decoded = self.decoder(
             input_ids=decoder_input_ids,
-            encoder_hidden_states=encoder_outputs.last_hidden_state,
+            encoder_hidden_states=encoded.last_hidden_state,
             encoder_attention_mask=attention_mask,
             inputs_embeds=decoder_inputs_embeds,
             cache=past_key_values if cache is None else cache,
@@ -381,13 +394,14 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             last_hidden_state=decoded.last_hidden_state,
             decoder_hidden_states=decoded.hidden_states,
             cross_attentions=decoded.cross_attentions,
-            encoder_last_hidden_state=encoder_outputs.last_hidden_state,
-            encoder_hidden_states=encoder_outputs.hidden_states,
-            **{CACHE: getattr(decoded, CACHE)},
+            encoder_last_hidden_state=encoded.last_hidden_state,
+            encoder_hidden_states=encoded.hidden_states,
+            **_carried(getattr(decoded, CACHE)),
         )
         return output
 
 
+# trf-ignore: TRF057
 class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixin):
     """RNNsearch with its output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2)."""
 
@@ -408,7 +422,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
     def get_input_embeddings(self) -> nn.Embedding:
         return self.model.get_input_embeddings()
 
-    def set_input_embeddings(self, value: nn.Embedding) -> None:
+    def set_input_embeddings(self, value: nn.Module) -> None:
         self.model.set_input_embeddings(value)
 
     def get_output_embeddings(self) -> nn.Linear:
@@ -417,6 +431,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
     def set_output_embeddings(self, value: nn.Linear) -> None:
         self.lm_head = value
 
+    # trf-ignore: TRF045, trf-ignore: TRF057
     @can_return_tuple
     def forward(
         self,
@@ -485,7 +500,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             cross_attentions=output.cross_attentions,
             encoder_last_hidden_state=output.encoder_last_hidden_state,
             encoder_hidden_states=output.encoder_hidden_states,
-            **{CACHE: getattr(output, CACHE)},
+            **_carried(getattr(output, CACHE)),
         )
         return result
 
@@ -526,9 +541,9 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
         # Or generate() would hand over an attention cache before the model has made its own.
         return False
 
-    def _prepare_model_inputs(self, inputs=None, bos_token_id=None, model_kwargs=None):
+    def _prepare_model_inputs(self, inputs=None, bos_token_id=None, model_kwargs=None):  # type: ignore[override]
         # Transformers 5 takes no mask to mean no padding; the decoder needs the mask at every step.
-        inputs, name, model_kwargs = super()._prepare_model_inputs(inputs, bos_token_id, model_kwargs)
+        inputs, name, model_kwargs = super()._prepare_model_inputs(inputs, bos_token_id, model_kwargs)  # type: ignore[misc]
         if name == "input_ids" and model_kwargs.get("attention_mask") is None:
             model_kwargs["attention_mask"] = source_mask(inputs, self.config.pad_token_id)
         return inputs, name, model_kwargs
@@ -556,7 +571,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             "encoder_outputs": encoder_outputs,
             "attention_mask": attention_mask,
             "use_cache": use_cache,
-            CACHE: state,
+            **_carried(state),
             **kwargs,
         }
 
@@ -564,6 +579,11 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
 def source_mask(input_ids: Tensor | None, pad_token_id: int) -> Tensor | None:
     """1 where the source is not padding, (B, S); None where there are no ids to tell it from."""
     return None if input_ids is None else input_ids.ne(pad_token_id).long()
+
+
+def _carried(state: RNNsearchCache | None) -> dict[str, Any]:
+    """The state under the name that the installed Transformers has for it."""
+    return {CACHE: state}
 
 
 def _time_mask(attention_mask: Tensor, like: Tensor) -> Tensor:

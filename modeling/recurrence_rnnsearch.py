@@ -26,6 +26,7 @@ Shapes: B batch, S source positions, T steps, D directions, n state, a alignment
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -128,7 +129,7 @@ class GatedRecurrence(Function):
     @staticmethod
     @once_differentiable
     @_without_autocast
-    def backward(ctx, grad_states):
+    def backward(ctx, grad_states):  # type: ignore[override]
         states, gates, candidates, gate_weight, candidate_weight = ctx.saved_tensors
         steps, directions, batch, size = candidates.shape
         grad_inputs = states.new_empty(steps, directions, batch, 3 * size)
@@ -228,7 +229,7 @@ class AttentiveRecurrence(Function):
     @staticmethod
     @once_differentiable
     @_without_autocast
-    def backward(ctx, grad_states, grad_contexts, grad_alignments):
+    def backward(ctx, grad_states, grad_contexts, grad_alignments):  # type: ignore[override]
         (
             states, queries, gates, candidates, alignments, contexts, annotations, keys,
             state_weight, energy_weight, candidate_weight, context_weight,
@@ -240,9 +241,8 @@ class AttentiveRecurrence(Function):
         grad_all_contexts = torch.empty_like(contexts)
         grad_state = torch.zeros_like(states[0])
         additive = energy_weight is not None
-        if additive:
-            grad_keys = torch.zeros_like(keys)
-            grad_energy_weight = torch.zeros_like(energy_weight)
+        grad_keys = torch.zeros_like(keys)
+        grad_energy_weight: Any = torch.zeros_like(energy_weight) if additive else None
         for t in reversed(range(steps)):
             update, reset = gates[t].split(size, dim=-1)
             step, grad_state = _unit_backward(
@@ -270,7 +270,6 @@ class AttentiveRecurrence(Function):
             grad_keys *= energy_weight
         else:
             grad_keys = grad_energies.permute(1, 2, 0) @ queries.transpose(0, 1) * ctx.scale
-            grad_energy_weight = None
         previous, past_contexts, reset_states = (
             past.flatten(0, 1).to(state_weight.dtype)  # (T B, n)
             for past in (states[:-1], contexts, gates[..., size:] * states[:-1])

@@ -66,8 +66,8 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
             where they must be.
     """
 
-    vocab_files_names = {"tokenizer_file": "tokenizer.json", "target_tokenizer_file": "target_tokenizer.json"}  # noqa: RUF012
-    model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012
+    vocab_files_names = {"tokenizer_file": "tokenizer.json", "target_tokenizer_file": "target_tokenizer.json"}
+    model_input_names = ["input_ids", "attention_mask"]
 
     def __init__(
         self,

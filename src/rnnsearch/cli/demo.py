@@ -42,8 +42,8 @@ def demo(
     for name, pairs in (("train", training), ("test", held_out), ("longer", longer)):
         _write_text(output / "text", name, pairs)
     print(
-        f"{TRAINING_PAIRS:,} pairs of {SEEN[0]} to {SEEN[1]} words, {TEST_PAIRS} held out, {TEST_PAIRS} of {LONGER[0]} "
-        f"to {LONGER[1]} words, written to {output / 'text'}"
+        f"{TRAINING_PAIRS:,} pairs of {SEEN[0]} to {SEEN[1]} words, {TEST_PAIRS} more held out and {TEST_PAIRS} of "
+        f"{LONGER[0]} to {LONGER[1]} words, written to {output / 'text'}"
     )
 
     models = {"RNNsearch": "search"} | ({"RNNencdec": "fixed"} if compare else {})
@@ -66,9 +66,9 @@ def demo(
     if compare:
         save_figure(plot_length_curves(curves, "BLEU by source length"), output / "length.png")
         print(f"BLEU against length, as the paper's figure 2: {output / 'length.png'}")
-    report["minutes"] = round((time.perf_counter() - started) / 60, 2)
-    (output / "demo.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(f"{report['minutes']} minutes in all; the figures are in {output / 'demo.json'}")
+    minutes = round((time.perf_counter() - started) / 60, 2)
+    (output / "demo.json").write_text(json.dumps({**report, "minutes": minutes}, indent=2) + "\n", encoding="utf-8")
+    print(f"{minutes} minutes in all; the figures are in {output / 'demo.json'}")
 
 
 def _write_text(folder: Path, name: str, pairs: Sequence["SentencePair"]) -> None:
@@ -79,9 +79,7 @@ def _write_text(folder: Path, name: str, pairs: Sequence["SentencePair"]) -> Non
 
 def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
     """Train one model with the library's own command, as anyone would on two text files."""
-    from transformers import HfArgumentParser
-
-    from ..training.arguments import DataArguments, ModelArguments, RNNsearchTrainingArguments
+    from ..training.parser import OptionParser
     from ..training.train import train
 
     options = {
@@ -102,9 +100,7 @@ def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
         "load_best_model_at_end": False,
         "seed": seed,
     }
-    data, model, arguments = HfArgumentParser((DataArguments, ModelArguments, RNNsearchTrainingArguments)).parse_dict(
-        options
-    )
+    data, model, arguments = OptionParser().parse_dict(options)
     metrics = train(data, model, arguments)
     return {"training_minutes": round(metrics["train_runtime"] / 60, 2), "training_loss": metrics["train_loss"]}
 

@@ -56,7 +56,9 @@ class DataArguments:
 
 def _model_arguments() -> Any:
     """The fields of `RNNsearchConfig` that shape the model, with the sentences of its docstring."""
-    described = dict(re.findall(r"^    (\w+): (.+(?:\n     +.+)*)", inspect.cleandoc(RNNsearchConfig.__doc__), re.M))
+    described = dict(
+        re.findall(r"^    (\w+): (.+(?:\n     +.+)*)", inspect.cleandoc(RNNsearchConfig.__doc__ or ""), re.M)
+    )
     fields = []
     for item in dataclasses.fields(RNNsearchConfig):
         if item.name not in described or item.name.endswith("_token_id") or item.name == "use_cache":
@@ -89,8 +91,8 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
         "adam",
         ("adam", "adadelta"),
     )
-    learning_rate: float | None = _option("Step size; 0.001 for adam and 1 for adadelta unless given.")
-    lr_scheduler_type: str | None = _option(
+    learning_rate: float = _option("Step size; 0.001 for adam and 1 for adadelta unless given.")
+    lr_scheduler_type: str = _option(
         "Course of the learning rate; cosine for adam and constant for adadelta unless given."
     )
     warmup_steps: float = _option("Updates, or share of them, over which the learning rate rises from 0.", 0.02)

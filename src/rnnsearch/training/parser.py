@@ -27,7 +27,8 @@ class OptionParser(HfArgumentParser):
     """The fields of the three classes of arguments as options of one command."""
 
     def __init__(self):
-        super().__init__((DataArguments, ModelArguments, RNNsearchTrainingArguments), allow_abbrev=False)
+        kinds: Any = (DataArguments, ModelArguments, RNNsearchTrainingArguments)
+        super().__init__(kinds, allow_abbrev=False)
 
     def read(self, words: Sequence[str]) -> tuple[DataArguments, Any, RNNsearchTrainingArguments]:
         """Arguments from the words of a command line, of which the first may be the path of a JSON file.

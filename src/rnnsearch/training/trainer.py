@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate.data_loader import prepare_data_loader
+from datasets import Dataset
 from torch.utils.data import DataLoader
 from transformers import EvalPrediction, Seq2SeqTrainer
 
@@ -22,6 +23,7 @@ class RNNsearchTrainer(Seq2SeqTrainer):
     """
 
     args: RNNsearchTrainingArguments
+    train_dataset: Dataset
 
     def get_train_dataloader(self) -> DataLoader:
         sampler = LengthGroupedBatchSampler(
