@@ -54,7 +54,9 @@ class RNNsearchConfig(PreTrainedConfig):
         use_cache: carry the decoder state from step to step in generation.
 
     Raises:
-        ValueError: a size is not positive, a dropout is not in [0, 1), or tied embeddings differ in width.
+        ValueError: a size is not positive, a dropout is not in [0, 1), a deviation is negative, or tied embeddings
+            differ in width.
+        huggingface_hub.errors.StrictDataclassError: a value has another type, or is not among its choices.
     """
 
     model_type = "rnnsearch"
@@ -73,8 +75,8 @@ class RNNsearchConfig(PreTrainedConfig):
     embedding_dropout: float | int = 0.0
     annotation_dropout: float | int = 0.0
     readout_dropout: float | int = 0.0
-    initializer_range: float = 0.01
-    pad_token_id: int | None = 0
+    initializer_range: float | int = 0.01
+    pad_token_id: int = 0
     bos_token_id: int | None = 1
     eos_token_id: int | list[int] | None = 2
     unk_token_id: int | None = 3
@@ -93,6 +95,8 @@ class RNNsearchConfig(PreTrainedConfig):
         for name in ("embedding_dropout", "annotation_dropout", "readout_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` is {getattr(self, name)}: give a share from 0 up to, not including, 1")
+        if self.initializer_range < 0:
+            raise ValueError(f"`initializer_range` is {self.initializer_range}: give a standard deviation of 0 or more")
         if self.tie_word_embeddings and self.embedding_size != self.maxout_size:
             raise ValueError(
                 f"`tie_word_embeddings` needs `embedding_size` ({self.embedding_size}) equal to `maxout_size` "

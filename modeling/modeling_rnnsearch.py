@@ -121,7 +121,8 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
             that →h_Tx stands at the last and ←h_1 at the first index whatever the padding.
 
         Raises:
-            ValueError: neither or both of `input_ids` and `inputs_embeds` are given.
+            ValueError: neither or both of `input_ids` and `inputs_embeds` are given, the source has no position, or
+                the mask another shape.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("give the encoder either `input_ids` or `inputs_embeds`")
@@ -129,6 +130,12 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
             attention_mask = source_mask(input_ids, self.config.pad_token_id)
         embedded = inputs_embeds if input_ids is None else self.embed_tokens(input_ids)  # (B, S, m)
         embedded = self.embedding_dropout(embedded)
+        if embedded.shape[1] == 0:
+            raise ValueError("the source has no position: every sentence ends with `eos_token_id`, an empty one too")
+        if attention_mask is not None and attention_mask.shape != embedded.shape[:2]:
+            raise ValueError(
+                f"`attention_mask` has shape {tuple(attention_mask.shape)}, the source {tuple(embedded.shape[:2])}"
+            )
         units = [self.forward_unit] if self.backward_unit is None else [self.forward_unit, self.backward_unit]
         # The backward unit reads the same sentence from its end: (S, D, B, ...), the second direction turned round.
         inputs = [unit.input_proj(embedded).transpose(0, 1) for unit in units]
@@ -403,7 +410,11 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
 
 # trf-ignore: TRF057
 class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixin):
-    """RNNsearch with its output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2)."""
+    """RNNsearch with its output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2).
+
+    `generate` writes up to twice the source's positions and 10 tokens where neither `max_length` nor `max_new_tokens`
+    says otherwise.
+    """
 
     _tied_weights_keys = {"lm_head.weight": "model.decoder.embed_tokens.weight"}
 
@@ -547,6 +558,27 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
         if name == "input_ids" and model_kwargs.get("attention_mask") is None:
             model_kwargs["attention_mask"] = source_mask(inputs, self.config.pad_token_id)
         return inputs, name, model_kwargs
+
+    def _prepare_generated_length(
+        self,
+        generation_config,
+        has_default_max_length,
+        has_default_min_length,
+        model_input_name,
+        input_ids_length,
+        inputs_tensor,
+    ):
+        # Where nobody says how long a translation may get, Transformers would cut all of them at 20 tokens.
+        if has_default_max_length and generation_config.max_new_tokens is None:
+            generation_config.max_new_tokens = 2 * inputs_tensor.shape[1] + 10
+        return super()._prepare_generated_length(
+            generation_config,
+            has_default_max_length,
+            has_default_min_length,
+            model_input_name,
+            input_ids_length,
+            inputs_tensor,
+        )
 
     def prepare_inputs_for_generation(
         self,

@@ -261,3 +261,17 @@ def test_assisted_generation_is_refused(model):
 def test_misspelt_argument_is_refused(model, batch):
     with pytest.raises(ValueError, match="atention_mask"):
         model.generate(batch.input_ids, atention_mask=batch.attention_mask, max_new_tokens=3)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"num_beams": 3}])
+def test_default_length_grows_with_the_source(make_model, arguments):
+    model = make_model().eval()
+    with torch.no_grad():
+        model.lm_head.bias[2] = -1e4  # never ends
+    for positions in (1, 25):
+        source = torch.full((2, positions), 4)
+        assert model.generate(source, **arguments).shape[1] == 1 + 2 * positions + 10
+    encoded = model.get_encoder()(source)
+    assert model.generate(encoder_outputs=encoded, attention_mask=source, **arguments).shape[1] == 61
+    assert model.generate(source, max_length=7, **arguments).shape[1] == 7
+    assert model.generate(source, max_new_tokens=7, **arguments).shape[1] == 8

@@ -121,3 +121,12 @@ def test_masking_holds_in_half_precision(make_model, kind, batch, dtype):
     if kind["context"] == "search":
         padding = (batch.attention_mask == 0)[:, None, None].expand_as(output.cross_attentions[0])
         assert not output.cross_attentions[0][padding].any()
+
+
+def test_sources_that_do_not_fit_are_refused(make_model):
+    model = make_model()
+    target = torch.tensor([[1, 4]])
+    with pytest.raises(ValueError, match="no position"):
+        model(input_ids=torch.zeros(1, 0, dtype=torch.long), decoder_input_ids=target)
+    with pytest.raises(ValueError, match=r"shape \(1, 4\), the source \(1, 3\)"):
+        model(input_ids=torch.tensor([[4, 5, 2]]), attention_mask=torch.ones(1, 4), decoder_input_ids=target)

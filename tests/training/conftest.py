@@ -1,8 +1,10 @@
 """A small corpus of a made-up language, and the training of a tiny model on it through the command's own parser."""
 
+import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -42,12 +44,27 @@ def text(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def run(text, tmp_path) -> Callable[..., tuple[Path, dict[str, float]]]:
-    """Train on `text` with options as words; returns the folder and the metrics. `validate=False` leaves it out."""
+class Trained(NamedTuple):
+    """What a training left behind."""
 
-    def go(*words: str, folder: str = "model", validate: bool = True, train_on: list[str] | None = None):
-        options = ["--train", *(train_on or [str(text / "train.en"), str(text / "train.fr")])]
+    folder: Path
+    metrics: dict[str, float]
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        return load_file(self.folder / "model.safetensors")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return json.loads((self.folder / "trainer_state.json").read_text())
+
+
+@pytest.fixture
+def run(text, tmp_path) -> Callable[..., Trained]:
+    """Train on `text`, with options as words, into a folder of `tmp_path`; `validate=False` leaves validation out."""
+
+    def go(*words: object, folder: str = "model", validate: bool = True, source: Sequence[object] = ()) -> Trained:
+        options = ["--train", *map(str, source or (text / "train.en", text / "train.fr"))]
         options += ["--validation", str(text / "valid.en"), str(text / "valid.fr")] if validate else []
         options += [
             *TINY,
@@ -61,14 +78,16 @@ def run(text, tmp_path) -> Callable[..., tuple[Path, dict[str, float]]]:
         ]
         options += ["--per_device_train_batch_size", "8", "--num_train_epochs", "2"]
         options += ["--output_dir", str(tmp_path / folder), *map(str, words)]
-        return tmp_path / folder, train(*OptionParser().read(options))
+        return Trained(tmp_path / folder, train(*OptionParser().read(options)))
 
     return go
 
 
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model.safetensors")
+@pytest.fixture
+def same() -> Callable[[dict[str, torch.Tensor], dict[str, torch.Tensor]], bool]:
+    """Whether two sets of weights are equal bit for bit."""
 
+    def compare(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
+        return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
 
-def equal(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
-    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+    return compare

@@ -115,9 +115,9 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
         learning_rate, lr_scheduler_type = ADADELTA if self.optimizer == "adadelta" else ADAM
         self.learning_rate = learning_rate if self.learning_rate is None else self.learning_rate
         self.lr_scheduler_type = self.lr_scheduler_type or lr_scheduler_type
-        if self.eval_strategy == "no":
-            if self.early_stopping_patience:
-                raise InputError("--early_stopping_patience needs validations: --eval_strategy must not be no")
+        if self.early_stopping_patience and self.eval_strategy == "no":
+            raise InputError("--early_stopping_patience needs validations: --eval_strategy must not be no")
+        if "no" in (self.eval_strategy, self.save_strategy):
             self.load_best_model_at_end = False
         decoded = self.predict_with_generate and not self.prediction_loss_only
         if self.load_best_model_at_end and self.metric_for_best_model != "loss" and not decoded:

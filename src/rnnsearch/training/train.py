@@ -137,6 +137,8 @@ def _read_validation(data: DataArguments, args: RNNsearchTrainingArguments) -> l
         load_pairs(data.validation, data.source_lang, data.target_lang, split=data.validation_split)
     )
     _say(f"validation: {report}")
+    if not args.load_best_model_at_end:
+        _say("validation: the last model is kept, not the best")
     return sorted(kept, key=lambda pair: len(pair.source))
 
 
