@@ -1,4 +1,4 @@
-"""The files that travel with a checkpoint: configuration, layers, recurrence, cache and model."""
+"""The files that travel with a checkpoint: configuration, layers, recurrence, generation and model."""
 
 import importlib
 from typing import TYPE_CHECKING
@@ -7,8 +7,8 @@ if __name__ != "rnnsearch.modeling":
     raise ImportError(f"imported as {__name__!r}: import `rnnsearch.modeling` instead (run `pip install -e .` first)")
 
 if TYPE_CHECKING:
-    from .cache_rnnsearch import RNNsearchCache
     from .configuration_rnnsearch import RNNsearchConfig
+    from .generation_rnnsearch import RNNsearchCache
     from .modeling_rnnsearch import RNNsearchForConditionalGeneration, RNNsearchModel, RNNsearchPreTrainedModel
 
 __all__ = [

@@ -96,7 +96,9 @@ class RNNsearchConfig(PreTrainedConfig):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"`{name}` is {getattr(self, name)}: give a share from 0 up to, not including, 1")
         if self.initializer_range < 0:
-            raise ValueError(f"`initializer_range` is {self.initializer_range}: give a standard deviation of 0 or more")
+            raise ValueError(
+                f"`initializer_range` is {self.initializer_range}: give a standard deviation of 0 or more"
+            )
         if self.tie_word_embeddings and self.embedding_size != self.maxout_size:
             raise ValueError(
                 f"`tie_word_embeddings` needs `embedding_size` ({self.embedding_size}) equal to `maxout_size` "

@@ -152,3 +152,8 @@ class RNNsearchReadout(nn.Module):
         """t_i (B, T, l) from s_i (B, T, n), E y_{i-1} (B, T, m) and c_i (B, T, C)."""
         pre_maxout = self.state_proj(states) + self.embedding_proj(embedded) + self.context_proj(contexts)
         return self.dropout(pre_maxout.unflatten(-1, (-1, 2)).amax(dim=-1))
+
+
+def source_mask(input_ids: Tensor | None, pad_token_id: int) -> Tensor | None:
+    """1 where the source is not padding, (B, S); None where there are no ids to tell it from."""
+    return None if input_ids is None else input_ids.ne(pad_token_id).long()

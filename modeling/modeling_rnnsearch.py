@@ -21,12 +21,9 @@ Shapes: B batch, S source positions, T target positions, m embedding, n state, a
 C context (2n, or n with a fixed context), K vocabulary. Masks are 1 at real positions, 0 at padding.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers.generation import GenerationMixin
 from transformers.modeling_outputs import (
     BaseModelOutput,
     BaseModelOutputWithPastAndCrossAttentions,
@@ -36,8 +33,8 @@ from transformers.modeling_outputs import (
 from transformers.modeling_utils import PreTrainedModel
 from transformers.utils import can_return_tuple
 
-from .cache_rnnsearch import RNNsearchCache
 from .configuration_rnnsearch import RNNsearchConfig
+from .generation_rnnsearch import CACHE, RNNsearchCache, RNNsearchGenerationMixin, carried
 from .layers_rnnsearch import (
     AlignmentProjection,
     EnergyProjection,
@@ -47,11 +44,9 @@ from .layers_rnnsearch import (
     RNNsearchReadout,
     RNNsearchTargetEmbedding,
     RNNsearchUnit,
+    source_mask,
 )
 from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
-
-# Transformers 5.24 renamed the carried state; before, outputs and arguments say "past_key_values".
-CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
 
 
 # trf-ignore: TRF057
@@ -225,7 +220,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             last_hidden_state=maxout,
             hidden_states=(embedded, states) if output_hidden_states else None,
             cross_attentions=(alignments.unsqueeze(1),) if output_attentions and alignments is not None else None,
-            **_carried(after if use_cache else None),
+            **carried(after if use_cache else None),
         )
         return output
 
@@ -403,13 +398,13 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             cross_attentions=decoded.cross_attentions,
             encoder_last_hidden_state=encoded.last_hidden_state,
             encoder_hidden_states=encoded.hidden_states,
-            **_carried(getattr(decoded, CACHE)),
+            **carried(getattr(decoded, CACHE)),
         )
         return output
 
 
 # trf-ignore: TRF057
-class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixin):
+class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGenerationMixin):
     """RNNsearch with its output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2).
 
     `generate` writes up to twice the source's positions and 10 tokens where neither `max_length` nor `max_new_tokens`
@@ -511,7 +506,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
             cross_attentions=output.cross_attentions,
             encoder_last_hidden_state=output.encoder_last_hidden_state,
             encoder_hidden_states=output.encoder_hidden_states,
-            **_carried(getattr(output, CACHE)),
+            **carried(getattr(output, CACHE)),
         )
         return result
 
@@ -546,76 +541,6 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, GenerationMixi
         self.lm_head = self._get_resized_lm_head(self.lm_head, self.config.vocab_size, mean_resizing=mean_resizing)
         self.tie_weights()
         return decoder.embed_tokens
-
-    @classmethod
-    def _supports_default_dynamic_cache(cls) -> bool:
-        # Or generate() would hand over an attention cache before the model has made its own.
-        return False
-
-    def _prepare_model_inputs(self, inputs=None, bos_token_id=None, model_kwargs=None):  # type: ignore[override]
-        # Transformers 5 takes no mask to mean no padding; the decoder needs the mask at every step.
-        inputs, name, model_kwargs = super()._prepare_model_inputs(inputs, bos_token_id, model_kwargs)  # type: ignore[misc]
-        if name == "input_ids" and model_kwargs.get("attention_mask") is None:
-            model_kwargs["attention_mask"] = source_mask(inputs, self.config.pad_token_id)
-        return inputs, name, model_kwargs
-
-    def _prepare_generated_length(
-        self,
-        generation_config,
-        has_default_max_length,
-        has_default_min_length,
-        model_input_name,
-        input_ids_length,
-        inputs_tensor,
-    ):
-        # Where nobody says how long a translation may get, Transformers would cut all of them at 20 tokens.
-        if has_default_max_length and generation_config.max_new_tokens is None:
-            generation_config.max_new_tokens = 2 * inputs_tensor.shape[1] + 10
-        return super()._prepare_generated_length(
-            generation_config,
-            has_default_max_length,
-            has_default_min_length,
-            model_input_name,
-            input_ids_length,
-            inputs_tensor,
-        )
-
-    def prepare_inputs_for_generation(
-        self,
-        input_ids: Tensor,
-        cache: RNNsearchCache | None = None,
-        past_key_values: RNNsearchCache | None = None,
-        attention_mask: Tensor | None = None,
-        encoder_outputs: BaseModelOutput | None = None,
-        use_cache: bool | None = None,
-        next_sequence_length: int | None = None,
-        is_first_iteration: bool = False,
-        labels: Tensor | None = None,
-        **kwargs,
-    ) -> dict[str, Any]:
-        """Feed the words that the state has not read. Labels, which Seq2SeqTrainer passes along, are left out."""
-        state = past_key_values if cache is None else cache
-        if state is not None:
-            unread = input_ids.shape[1] - state.get_seq_length()
-            input_ids = input_ids[:, -max(unread, 1) :]
-        return {
-            "decoder_input_ids": input_ids,
-            "encoder_outputs": encoder_outputs,
-            "attention_mask": attention_mask,
-            "use_cache": use_cache,
-            **_carried(state),
-            **kwargs,
-        }
-
-
-def source_mask(input_ids: Tensor | None, pad_token_id: int) -> Tensor | None:
-    """1 where the source is not padding, (B, S); None where there are no ids to tell it from."""
-    return None if input_ids is None else input_ids.ne(pad_token_id).long()
-
-
-def _carried(state: RNNsearchCache | None) -> dict[str, Any]:
-    """The state under the name that the installed Transformers has for it."""
-    return {CACHE: state}
 
 
 def _time_mask(attention_mask: Tensor, like: Tensor) -> Tensor:

@@ -34,7 +34,7 @@ KNOWS: dict[str, set[str]] = {
     "evaluation": {"tokenizer"},
     "decoding": GROUND,
     "alignment": GROUND,
-    "training": GROUND | {"decoding"},  # a model to go on from is loaded as one to translate with is
+    "training": GROUND,
     "cli": GROUND | {"training", "decoding", "alignment"},
 }
 LONGEST = 600
@@ -65,9 +65,10 @@ rnnsearch/errors.py
 rnnsearch/evaluation/__init__.py
 rnnsearch/evaluation/by_length.py
 rnnsearch/evaluation/scores.py
+rnnsearch/loading.py
 rnnsearch/modeling/__init__.py
-rnnsearch/modeling/cache_rnnsearch.py
 rnnsearch/modeling/configuration_rnnsearch.py
+rnnsearch/modeling/generation_rnnsearch.py
 rnnsearch/modeling/layers_rnnsearch.py
 rnnsearch/modeling/modeling_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py

@@ -10,7 +10,7 @@ from ._registration import register_when_imported
 from .version import __version__
 
 _EXPORTS = {
-    "RNNsearchCache": "modeling.cache_rnnsearch",
+    "RNNsearchCache": "modeling.generation_rnnsearch",
     "RNNsearchConfig": "modeling.configuration_rnnsearch",
     "RNNsearchForConditionalGeneration": "modeling.modeling_rnnsearch",
     "RNNsearchModel": "modeling.modeling_rnnsearch",

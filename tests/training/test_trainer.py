@@ -138,6 +138,6 @@ def test_scores_are_those_of_sacrebleu_and_padding_is_none(tiny_tokenizer):
         "bleu": pytest.approx(sacrebleu.corpus_bleu(decoded, [references]).score),
         "chrf": pytest.approx(sacrebleu.corpus_chrf(decoded, [references]).score),
     }
-    assert score_decoded(tiny_tokenizer, decoded, "fr")(EvalPrediction(predictions, None))["bleu"] == pytest.approx(
-        100
-    )
+    # Processes that share the validation repeat pairs at its end.
+    repeated = EvalPrediction(np.concatenate([predictions, predictions[:2]]), None)
+    assert score_decoded(tiny_tokenizer, decoded, "fr")(repeated)["bleu"] == pytest.approx(100)

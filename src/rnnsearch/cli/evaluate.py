@@ -90,7 +90,7 @@ def evaluate(
 
             hypotheses = translated(sources, forbid_unk=False)
         elif model:
-            from ..decoding.translator import load_tokenizer
+            from ..loading import load_tokenizer
 
             tokenizer = load_tokenizer(model)
         if saved:

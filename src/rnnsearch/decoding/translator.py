@@ -14,7 +14,7 @@ from rich.progress import Progress
 from transformers import GenerationConfig
 
 from ..errors import InputError
-from ..modeling.configuration_rnnsearch import RNNsearchConfig
+from ..loading import load_model, load_tokenizer
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 
@@ -65,22 +65,7 @@ class Translator:
         Raises:
             InputError: there is no RNNsearch model of that name, or no such device.
         """
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            place = torch.empty(0, device=device).device
-        except (RuntimeError, AssertionError) as error:
-            raise InputError(f"device {device!r} is not available here; try cpu") from error
-        with _loading(name, "model"):
-            settings, _ = RNNsearchConfig.get_config_dict(name)
-            if not settings:
-                raise InputError(f"{name}: no model can be loaded: config.json is missing")
-            if settings.get("model_type") != RNNsearchConfig.model_type:
-                raise InputError(
-                    f"{name}: holds a model of type {settings.get('model_type')!r}, not an RNNsearch model"
-                )
-            model = RNNsearchForConditionalGeneration.from_pretrained(name, dtype=dtype or "auto")
-        model.to(place)  # type: ignore[arg-type]  # the decorator of `to` hides its signature
-        return cls(model, load_tokenizer(name))
+        return cls(load_model(name, device, dtype), load_tokenizer(name))
 
     @torch.inference_mode()
     def translate(
@@ -209,25 +194,3 @@ def _without_saved_settings(model: RNNsearchForConditionalGeneration) -> Iterato
         yield
     finally:
         model.generation_config = saved
-
-
-def load_tokenizer(name: str | PathLike[str]) -> RNNsearchTokenizer:
-    """The tokenizer saved with a model.
-
-    Raises:
-        InputError: there is none.
-    """
-    with _loading(name, "tokenizer"):
-        return RNNsearchTokenizer.from_pretrained(name)
-
-
-@contextmanager
-def _loading(name: str | PathLike[str], what: str) -> Iterator[None]:
-    """Turn the paragraph in which Transformers explains that nothing can be loaded into one line."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{name}: no {what} can be loaded: {reason}") from error

@@ -12,8 +12,8 @@ from transformers import DataCollatorForSeq2Seq, EarlyStoppingCallback, Generati
 from transformers.trainer_utils import IntervalStrategy
 
 from ..data.corpus import Pair, filter_pairs, load_pairs
-from ..decoding.translator import Translator, load_tokenizer
 from ..errors import InputError
+from ..loading import load_model, load_tokenizer
 from ..modeling.configuration_rnnsearch import RNNsearchConfig
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
@@ -71,6 +71,8 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
     metrics = dict(result.metrics)
     if validation:
         metrics |= trainer.evaluate()
+    # The limit was for scoring; who loads the model chooses their own, or gets the one of `generate`.
+    model.generation_config = GenerationConfig.from_model_config(model.config)
     if trainer.is_world_process_zero():
         trainer.save_model()
         trainer.save_state()
@@ -148,8 +150,7 @@ def _model_and_tokenizer(
     """Those that training goes on from, or a model with random weights, as large as the tokenizer's vocabularies."""
     trained = checkpoint or data.pretrained
     if trained is not None:
-        loaded = Translator.from_pretrained(trained, "cpu", torch.float32)
-        return loaded.model, loaded.tokenizer
+        return load_model(trained, "cpu", torch.float32), load_tokenizer(trained)
     tokenizer = _train_tokenizer(data, config, pairs) if data.tokenizer is None else load_tokenizer(data.tokenizer)
     config.src_vocab_size, config.vocab_size = tokenizer.src_vocab_size, tokenizer.target_vocab_size
     return RNNsearchForConditionalGeneration(config), tokenizer

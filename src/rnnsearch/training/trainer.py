@@ -66,7 +66,8 @@ def score_decoded(
     """
 
     def compute_metrics(prediction: EvalPrediction) -> dict[str, float]:
-        ids = np.asarray(prediction.predictions)
+        # Several processes fill their last batches up with pairs from the beginning.
+        ids = np.asarray(prediction.predictions)[: len(references)]
         # Batches of different width are joined with -100.
         ids = np.where(ids < 0, tokenizer.pad_token_id, ids)
         decoded = tokenizer.batch_decode(ids, skip_special_tokens=True)
