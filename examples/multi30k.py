@@ -69,11 +69,10 @@ def training_record(output: Path) -> dict:
     return {
         "minutes": round(metrics["train_runtime"] / 60, 1),
         "updates": state["global_step"],
-        "parameters": json.loads((output / "all_results.json").read_text(encoding="utf-8")).get("parameters"),
         "validation": curve,
         "best_validation_bleu": state["best_metric"],
         "threads": int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)),
-        "processor": platform.processor() or platform.machine(),
+        "machine": platform.machine(),
         "versions": {package: version(package) for package in ("rnnsearch", "torch", "transformers", "sacrebleu")},
     }
 

@@ -1,0 +1,81 @@
+"""What docs/results.md and README.md publish is what the files in results/ hold, rounded to one place."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DIRECTIONS = {"de": "English–German", "fr": "English–French"}
+TESTS = {"test_2016_flickr": "2016 Flickr", "test_2017_flickr": "2017 Flickr", "test_2017_mscoco": "2017 MSCOCO"}
+MEASURES = ("lower-cased tokenised BLEU", "BLEU", "chrF2")
+
+
+def read(name: str) -> dict:
+    return json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
+
+
+def table(page: str, *header: str) -> set[str]:
+    """The rows of the one table of a page that has this header."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    [start] = [number for number, line in enumerate(lines) if line == f"| {' | '.join(header)} |"]
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append(line)
+    assert len(set(rows)) == len(rows)
+    return set(rows)
+
+
+def row(*cells) -> str:
+    return f"| {' | '.join(f'{cell:.1f}' if isinstance(cell, float) else f'{cell}' for cell in cells)} |"
+
+
+def test_multi30k_training():
+    expected = set()
+    for target, direction in DIRECTIONS.items():
+        training = read(f"multi30k_en_{target}.json")["training"]
+        expected.add(
+            row(direction, training["minutes"], f"{training['updates']:,}", float(training["best_validation_bleu"]))
+        )
+    assert table("docs/results.md", "direction", "minutes", "updates", "best validation BLEU (greedy)") == expected
+
+
+def test_multi30k_scores():
+    expected = {
+        row(direction, TESTS[test], *(scores[measure]["value"] for measure in MEASURES))
+        for target, direction in DIRECTIONS.items()
+        for test, scores in read(f"multi30k_en_{target}.json")["tests"].items()
+    }
+    header = ("direction", "test set", "lower-cased Moses tokens", "BLEU", "chrF2")
+    assert table("docs/results.md", *header) == expected
+
+
+def test_readme_scores():
+    expected = set()
+    for target, direction in DIRECTIONS.items():
+        result = read(f"multi30k_en_{target}.json")
+        scores = result["tests"]["test_2016_flickr"]
+        expected.add(
+            row(direction, result["training"]["minutes"], *(scores[measure]["value"] for measure in MEASURES[:2]))
+        )
+    assert table("README.md", "Multi30k, test 2016", "minutes", "lower-cased Moses tokens", "BLEU") == expected
+
+
+def test_demo():
+    demo = read("demo.json")
+    expected = {
+        row(name, scores["training_minutes"], scores["bleu held out"], scores["bleu longer"])
+        for name, scores in demo.items()
+        if name != "minutes"
+    }
+    assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words") == expected
+
+
+@pytest.mark.parametrize("target", DIRECTIONS)
+def test_signatures_are_kept(target):
+    for scores in read(f"multi30k_en_{target}.json")["tests"].values():
+        for score in scores.values():
+            assert "version:" in score["signature"]
+            assert 0 <= score["value"] <= 100
