@@ -425,7 +425,8 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
             side.no_padding()
             side.no_truncation()
             path = os.path.join(save_directory, f"{filename_prefix}-{name}" if filename_prefix else name)
-            side.save(path)
+            # written by Python, which knows names of folders that are not UTF-8
+            Path(path).write_text(side.to_str(pretty=True), encoding="utf-8")
             file_names = (*file_names, path)
         return file_names
 
@@ -436,7 +437,9 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _load(tokenizer: Tokenizer | None, file: str | None) -> Tokenizer | None:
-    return Tokenizer.from_file(str(file)) if tokenizer is None and file is not None else tokenizer
+    if tokenizer is not None or file is None:
+        return tokenizer
+    return Tokenizer.from_str(Path(file).read_text(encoding="utf-8"))
 
 
 def _template_tokens(tokenizer: Tokenizer) -> set[str]:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from os import PathLike
 
 import torch
+from transformers.utils import cached_file
 
 from .errors import InputError
 from .modeling.configuration_rnnsearch import RNNsearchConfig
@@ -47,6 +48,8 @@ def load_tokenizer(name: str | PathLike[str]) -> RNNsearchTokenizer:
         InputError: there is none.
     """
     with _loading(name, "tokenizer"):
+        # Without a file a tokenizer that has learnt nothing would come back.
+        cached_file(name, "tokenizer.json")
         return RNNsearchTokenizer.from_pretrained(name)
 
 

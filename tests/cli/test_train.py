@@ -74,6 +74,8 @@ GOOD = ["--train", "good.en", "good.fr", *SIZES]
         ([*GOOD, "--max_length", "0"], "every training pair has more than 0 tokens: raise --max_length"),
         ([*GOOD, "--early_stopping_patience", "2"], "--early_stopping_patience needs --validation text"),
         ([*GOOD, "--pretrained", "folder"], "folder: no model can be loaded: config.json is missing"),
+        ([*GOOD, "--tokenizer", "folder"], "folder: no tokenizer can be loaded: folder does not appear to have a file "
+         "named tokenizer.json. Checkout 'https://huggingface.co/folder/tree/main' for available files."),
         ([*GOOD, "--output_dir", "trained"], "trained: already holds a model; add --resume to go on, or choose "
          "another --output_dir"),
         ([*GOOD, "--output_dir", "good.en"], "good.en: is a file; --output_dir names a folder"),
@@ -111,7 +113,7 @@ def test_training_without_a_network_in_any_locale(here):
         "app(sys.argv[1:], prog_name='rnnsearch', standalone_mode=False)\n"
         "print('evaluate' in sys.modules)\n"
     )
-    options = [*GOOD, "--validation", "good.en", "good.fr", "--tokenizer_kind", "word", "--output_dir", "model"]
+    options = [*GOOD, "--validation", "good.en", "good.fr", "--tokenizer_kind", "word", "--output_dir", "modèle"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "HF_"))}
     environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONWARNDEFAULTENCODING": "1"}
     result = subprocess.run(
@@ -130,9 +132,9 @@ def test_training_without_a_network_in_any_locale(here):
         "validation: 4 pairs kept; 0 dropped",
         "tokenizer: 11 source and 11 target entries",
         "2,683 parameters; device cpu, threads 1",
-        "model written to model",
+        r"model written to mod\udcc3\udca8le",  # all that this locale can print of "modèle"
     ]
-    vocabulary = json.loads((here / "model" / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    vocabulary = json.loads((here / "modèle" / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     assert {"café", "猫"} <= vocabulary.keys()
 
 
