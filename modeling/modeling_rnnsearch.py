@@ -417,6 +417,9 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
         super().__init__(config)
         self.model = RNNsearchModel(config)
         self.lm_head = nn.Linear(config.maxout_size, config.vocab_size)  # W_o
+        # CODEPATH: a shared matrix is saved once, and Trainer need not miss it when it loads the best checkpoint.
+        if config.tie_word_embeddings:
+            self._keys_to_ignore_on_save = {"lm_head.weight"}
         self.post_init()
 
     def get_encoder(self, modality: str | None = None) -> RNNsearchEncoder:
