@@ -81,7 +81,11 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
     """
 
     output_dir: str = _option("Folder to write the trained model to.", "rnnsearch-model")
-    resume: bool = _option("Go on from the last checkpoint in --output_dir, to the same result.", False)
+    resume: bool = _option(
+        "Go on from the last checkpoint in --output_dir; with as many threads as before, to the same result, bit for "
+        "bit.",
+        False,
+    )
     num_train_epochs: float = _option("Passes over the training pairs.", 20.0)
     per_device_train_batch_size: int = _option("Pairs in a training batch; 80 in appendix B.2.", 80)
     batch_tokens: int = _option("Cut batches by padded tokens of the longer side instead of by pairs; 0 does not.", 0)
