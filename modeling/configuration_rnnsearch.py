@@ -13,7 +13,7 @@
 # limitations under the License.
 """Configuration of RNNsearch; the defaults are the paper's."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from huggingface_hub.dataclasses import strict
 from transformers.configuration_utils import PreTrainedConfig
@@ -104,12 +104,35 @@ class RNNsearchConfig(PreTrainedConfig):
                 f"`tie_word_embeddings` needs `embedding_size` ({self.embedding_size}) equal to `maxout_size` "
                 f"({self.maxout_size}): the output matrix and the target embedding are one"
             )
+        if not __name__.startswith("transformers_modules."):
+            # Who has the package needs no code from the checkpoint, nor the question whether to trust it.
+            for name in ("auto_map", "custom_pipelines"):
+                kwargs.pop(name, None)
         super().__post_init__(**kwargs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, and where a checkpoint's own files hold the classes, for those who do not have the package."""
+        return super().to_dict() | {
+            "auto_map": {
+                "AutoConfig": "configuration_rnnsearch.RNNsearchConfig",
+                "AutoModel": "modeling_rnnsearch.RNNsearchModel",
+                "AutoModelForSeq2SeqLM": "modeling_rnnsearch.RNNsearchForConditionalGeneration",
+            },
+            "custom_pipelines": {
+                "translation": {
+                    "impl": "pipeline_rnnsearch.TranslationPipeline",
+                    "pt": ["AutoModelForSeq2SeqLM"],
+                    "type": "text",
+                }
+            },
+        }
 
     @property
     def context_size(self) -> int:
         """Units of an annotation and of a context: both directions of the encoder, or the forward one alone."""
         return 2 * self.hidden_size if self.context == "search" else self.hidden_size
 
+
+RNNsearchConfig.register_for_auto_class()
 
 __all__ = ["RNNsearchConfig"]

@@ -21,6 +21,8 @@ Shapes: B batch, S source positions, T target positions, m embedding, n state, a
 C context (2n, or n with a fixed context), K vocabulary. Masks are 1 at real positions, 0 at padding.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -47,6 +49,10 @@ from .layers_rnnsearch import (
     source_mask,
 )
 from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
+
+if TYPE_CHECKING:
+    # Saving a model copies the files of relative imports: this one takes the pipeline along.
+    from .pipeline_rnnsearch import TranslationPipeline as TranslationPipeline
 
 
 # trf-ignore: TRF057
@@ -555,6 +561,9 @@ def _both_ways(sequences: list[Tensor]) -> Tensor:
     """(S, B, ...) for each direction to (S, D, B, ...), the second turned round in time."""
     return torch.stack([sequences[0], *(sequence.flip(0) for sequence in sequences[1:])], dim=1)
 
+
+RNNsearchModel.register_for_auto_class("AutoModel")
+RNNsearchForConditionalGeneration.register_for_auto_class("AutoModelForSeq2SeqLM")
 
 __all__ = [
     "RNNsearchCache",

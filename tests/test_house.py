@@ -71,6 +71,7 @@ rnnsearch/modeling/configuration_rnnsearch.py
 rnnsearch/modeling/generation_rnnsearch.py
 rnnsearch/modeling/layers_rnnsearch.py
 rnnsearch/modeling/modeling_rnnsearch.py
+rnnsearch/modeling/pipeline_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py
 rnnsearch/py.typed
 rnnsearch/reference.py

@@ -69,6 +69,19 @@ def test_order_of_imports_does_not_matter(tiny_model, tiny_tokenizer, tiny_model
     assert ids == tiny_model.generate(**inputs, num_beams=2, max_new_tokens=5).tolist()
 
 
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from transformers.pipelines import pipeline\nfrom rnnsearch import TranslationPipeline",
+        "from rnnsearch import TranslationPipeline\nfrom transformers import pipeline",
+    ],
+    ids=["after Transformers", "before Transformers"],
+)
+def test_translation_is_a_task(tiny_model_dir, imports):
+    make = "import sys; p = pipeline('translation_en_to_fr', model=sys.argv[1]); print(type(p) is TranslationPipeline)"
+    assert python(f"{imports}\n{make}", str(tiny_model_dir)) == "True"
+
+
 def test_import_is_light():
     """Neither PyTorch nor Transformers nor NumPy, and the version is there."""
     heavy = "{'torch', 'transformers', 'numpy'}"

@@ -1,7 +1,8 @@
 """RNNsearch (Bahdanau, Cho and Bengio, 2014) for Hugging Face Transformers.
 
-Importing this package makes the Auto classes of Transformers know the model and its tokenizer. It costs nothing until
-they are used: names are loaded at first use, and registration waits for the Auto classes to be imported.
+Importing this package makes the Auto classes of Transformers know the model and its tokenizer, and `pipeline` know
+translation. It costs nothing until they are used: names are loaded at first use, and registration waits for what it
+registers with to be imported.
 """
 
 import importlib
@@ -15,6 +16,7 @@ _EXPORTS = {
     "RNNsearchForConditionalGeneration": "modeling.modeling_rnnsearch",
     "RNNsearchModel": "modeling.modeling_rnnsearch",
     "RNNsearchTokenizer": "tokenizer.tokenization_rnnsearch",
+    "TranslationPipeline": "modeling.pipeline_rnnsearch",
     "Translator": "decoding.translator",
     "align": "alignment.aligner",
 }

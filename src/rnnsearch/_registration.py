@@ -1,10 +1,12 @@
-"""Tell the Auto classes of Transformers about RNNsearch, at the moment that they are imported.
+"""Tell the Auto classes and the pipelines of Transformers about RNNsearch, at the moment that they are imported.
 
 Registering at once would import torch and Transformers with every `import rnnsearch`, `rnnsearch --help` included.
 """
 
+import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -38,10 +40,37 @@ def _register_tokenizer() -> None:
     AutoTokenizer.register(RNNsearchConfig, fast_tokenizer_class=RNNsearchTokenizer, exist_ok=True)
 
 
+def _import_pipeline() -> None:
+    # Not more than that: it may be this very import that has asked for Transformers' pipelines.
+    import_module("rnnsearch.modeling.pipeline_rnnsearch")
+
+
+def _register_pipeline() -> None:
+    from transformers import pipelines
+    from transformers.models.auto.modeling_auto import AutoModelForSeq2SeqLM
+
+    from .modeling.pipeline_rnnsearch import TranslationPipeline
+
+    registry = pipelines.PIPELINE_REGISTRY
+    if "translation" in registry.get_supported_tasks():  # the one of Transformers 4, or this one
+        return
+    registry.register_pipeline("translation", TranslationPipeline, pt_model=AutoModelForSeq2SeqLM, type="text")
+    # Transformers asks its list of former tasks first, and knows no task that has languages in its name.
+    getattr(pipelines, "REMOVED_TASKS", {}).pop("translation", None)
+    check_task = registry.check_task
+    registry.check_task = lambda task: check_task(_without_languages(task))  # type: ignore[method-assign]
+
+
+def _without_languages(task: str) -> str:
+    return re.sub(r"^translation_[^_]+_to_[^_]+$", "translation", task)
+
+
 _REGISTRATIONS: dict[str, Callable[[], None]] = {
     "transformers.models.auto.configuration_auto": _register_config,
     "transformers.models.auto.modeling_auto": _register_models,
     "transformers.models.auto.tokenization_auto": _register_tokenizer,
+    "transformers.pipelines": _import_pipeline,
+    "rnnsearch.modeling.pipeline_rnnsearch": _register_pipeline,
 }
 
 

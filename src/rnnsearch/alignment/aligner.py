@@ -77,7 +77,8 @@ def align(
         target_ids = [pairs["labels"][i] for i in batch]
         weights = _piece_weights(model, tokenizer, source_ids, target_ids)
         for i, source, target, alpha in zip(batch, source_ids, target_ids, weights, strict=True):
-            alignments[i] = _between_words(tokenizer, source, target, alpha)
+            source_words, target_words, alpha = tokenizer.between_words(source, target, alpha)
+            alignments[i] = SoftAlignment(tuple(source_words), tuple(target_words), alpha)
     return [alignments[i] for i in range(len(sources))]
 
 
@@ -99,25 +100,3 @@ def _piece_weights(
         alignments[row, : len(ids), real[row]].double().cpu().numpy()  # (T, S) of this pair
         for row, ids in enumerate(target_ids)
     ]
-
-
-def _between_words(
-    tokenizer: RNNsearchTokenizer, source_ids: list[int], target_ids: list[int], weights: NDArray[np.float64]
-) -> SoftAlignment:
-    """Fold the pieces of words: source columns are added up, target rows averaged."""
-    source_starts = np.flatnonzero(tokenizer.source_word_starts(source_ids))
-    target_starts = np.flatnonzero(tokenizer.target_word_starts(target_ids))
-    pieces = np.diff(target_starts, append=len(target_ids))  # of each target word
-    weights = weights / weights.sum(axis=1, keepdims=True)  # half precision is off by up to half a percent
-    weights = np.add.reduceat(weights, source_starts, axis=1)
-    weights = np.add.reduceat(weights, target_starts, axis=0) / pieces[:, None]
-    return SoftAlignment(
-        source_words=_join_pieces(tokenizer.source_tokens(source_ids), source_starts.tolist()),
-        target_words=_join_pieces(tokenizer.target_tokens(target_ids), target_starts.tolist()),
-        weights=weights,
-    )
-
-
-def _join_pieces(pieces: list[str], starts: list[int]) -> tuple[str, ...]:
-    ends = [*starts[1:], len(pieces)]
-    return tuple("".join(pieces[start:end]) for start, end in zip(starts, ends, strict=True))
