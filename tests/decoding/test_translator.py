@@ -156,7 +156,7 @@ def test_unk_can_be_forbidden(translator, calls, lines, num_beams):
     assert all((output.sequences != 3).all() for _, output in calls)
 
 
-@pytest.mark.parametrize("saved", [{"max_length": 20}, {"max_new_tokens": 7, "min_length": 0}, {"num_beams": 4}])
+@pytest.mark.parametrize("saved", [{"max_length": 20}, {"max_new_tokens": 7, "min_length": 0}, {"use_cache": False}])
 def test_limit_grows_with_the_source_and_cuts_are_reported(translator, calls, lines, caplog, saved):
     favour(translator.model, 2, -100.0)
     translator.model.generation_config.update(**saved)
@@ -166,6 +166,7 @@ def test_limit_grows_with_the_source_and_cuts_are_reported(translator, calls, li
         translator.translate([short, long], num_beams=2)
     limits = [output.sequences.shape[1] - 1 for _, output in calls]
     lengths = [arguments["input_ids"].shape[1] for arguments, _ in calls]
+    assert all(arguments["generation_config"].use_cache for arguments, _ in calls)
     assert limits == [2 * (-(-length // 8) * 8) + 10 for length in lengths]
     assert limits[0] < limits[1]
     assert [record.getMessage() for record in caplog.records] == ["translations cut at their greatest length: 2 of 2"]

@@ -57,6 +57,9 @@ def test_the_folder_is_a_complete_model(run, kind, shared):
         assert (tokenizer.src_vocab_size, tokenizer.target_vocab_size) == ((290, 290) if shared else (280, 290))
     assert model.lm_head.weight.data_ptr() == model.model.decoder.embed_tokens.weight.data_ptr()
     assert model.generate(**tokenizer(["the cat sings"], return_tensors="pt")).shape[0] == 1
+    # What was set for scoring and by Trainer has not been saved: the state is carried, and no limit is left behind.
+    assert model.config.use_cache and model.generation_config.use_cache
+    assert model.generation_config.max_length is None and model.generation_config.max_new_tokens is None
 
 
 def test_validation_scores_are_those_of_real_decoding(run, text):

@@ -124,6 +124,8 @@ class Translator:
                     num_return_sequences=n_best,
                     length_penalty=length_penalty,
                     do_sample=False,
+                    # Trainer switches it off in the configurations of what it trains.
+                    use_cache=True,
                     suppress_tokens=[self.tokenizer.unk_token_id] if forbid_unk else None,
                 )
                 hypotheses, unfinished = self._search(source_ids, config, scores)

@@ -111,6 +111,7 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
     predict_with_generate: bool = _option("Score validation pairs by real decoding.", True)
     early_stopping_patience: int = _option("Stop after this many validations without a better score; 0 never.", 0)
     logging_steps: float = _option("Updates between two lines of training loss.", 50)
+    use_cache: bool = _option("Let the trained model carry its decoder state when it generates.", True)
     report_to: str = _option("Where to report to: none, tensorboard, wandb, ...", "none")
     restore_callback_states_from_checkpoint: bool = _option("Let --resume also restore the patience left.", True)
     seed: int = _option("Seed of weights, dropout and the order of batches.", 1234)

@@ -47,6 +47,8 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
     validation = _read_validation(data, args)
     model, tokenizer = _model_and_tokenizer(data, config, pairs, checkpoint)
     training = _encode(tokenizer, pairs, data.max_length)
+    settings = model.generation_config
+    # For scoring alone; who loads the model chooses their own limit, or gets the one of `generate`.
     model.generation_config = GenerationConfig.from_model_config(model.config)
     model.generation_config.max_length = 2 * max(len(ids) for ids in training["labels"])
     model.generation_config.num_beams = args.generation_num_beams or 1
@@ -71,8 +73,7 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
     metrics = dict(result.metrics)
     if validation:
         metrics |= trainer.evaluate()
-    # The limit was for scoring; who loads the model chooses their own, or gets the one of `generate`.
-    model.generation_config = GenerationConfig.from_model_config(model.config)
+    model.generation_config = settings
     if trainer.is_world_process_zero():
         trainer.save_model()
         trainer.save_state()
