@@ -1,6 +1,7 @@
 """`rnnsearch demo`: train on the embedded grammar, translate, and draw what the model read."""
 
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,6 +80,8 @@ def _write_text(folder: Path, name: str, pairs: Sequence["SentencePair"]) -> Non
 
 def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
     """Train one model with the library's own command, as anyone would on two text files."""
+    from transformers.utils import logging
+
     from ..training.parser import OptionParser
     from ..training.train import train
 
@@ -97,9 +100,12 @@ def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
         "learning_rate": 3e-3,
         "eval_strategy": "no",
         "save_strategy": "no",
-        "load_best_model_at_end": False,
+        "logging_steps": 200,
+        # A bar is for a person who watches.
+        "disable_tqdm": not sys.stderr.isatty(),
         "seed": seed,
     }
+    logging.disable_progress_bar()  # those of reading and writing models
     data, model, arguments = OptionParser().parse_dict(options)
     metrics = train(data, model, arguments)
     return {"training_minutes": round(metrics["train_runtime"] / 60, 2), "training_loss": metrics["train_loss"]}
