@@ -170,18 +170,18 @@ def test_streamed_files_raise_where_the_fault_is(write):
         next(pairs)
 
 
-def test_tsv_knows_no_quotes(write):  # F40
+def test_tsv_knows_no_quotes(write):
     path = write("pairs.tsv", b'a\tA\n"b\tB\nc "d"\tC\ne\tE\n')
     assert load_pairs([path]) == [Pair("a", "A"), Pair('"b', "B"), Pair('c "d"', "C"), Pair("e", "E")]
 
 
-def test_csv_knows_quotes(write):  # F40
+def test_csv_knows_quotes(write):
     path = write("pairs.csv", b'"x, y",Z\n"he said ""no""",N\n"two\nlines",L\n')
     assert load_pairs([path]) == [Pair("x, y", "Z"), Pair('he said "no"', "N"), Pair("two\nlines", "L")]
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl"])
-def test_line_ends_and_byte_order_mark(write, name):  # F41
+def test_line_ends_and_byte_order_mark(write, name):
     first, second = {
         "a.tsv": ("a\té", "b\tB"),
         "a.csv": ('"a",é', "b,B"),
@@ -192,23 +192,23 @@ def test_line_ends_and_byte_order_mark(write, name):  # F41
         assert load_pairs([write(name, content.encode())], *EN_FR) == pairs
 
 
-def test_crlf_and_byte_order_mark_in_two_files(write):  # F41
+def test_crlf_and_byte_order_mark_in_two_files(write):
     files = [write("a.en", b"\xef\xbb\xbfa\r\nb\r\n"), write("a.fr", b"A\nB")]
     assert load_pairs(files) == [Pair("a", "A"), Pair("b", "B")]
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(3, 2), (2, 3), (1, 1200)])
-def test_unequal_line_counts(write, sources, targets):  # F39
+def test_unequal_line_counts(write, sources, targets):
     files = [write("a.en", b"a\n" * sources), write("a.fr", b"A\n" * targets)]
     assert message(files).startswith(f"{files[0]} has {sources:,} lines but {files[1]} has {targets:,}; ")
 
 
-def test_missing_last_line_end_is_no_difference(write):  # F39
+def test_missing_last_line_end_is_no_difference(write):
     files = [write("a.en", b"a\nb\nc\n"), write("a.fr", b"A\nB\nC")]
     assert load_pairs(files) == [Pair("a", "A"), Pair("b", "B"), Pair("c", "C")]
 
 
-def test_wrong_encoding_names_file_and_line(write):  # F42
+def test_wrong_encoding_names_file_and_line(write):
     good, bad = write("a.en", b"a\nb\n"), write("a.fr", "A\né\n".encode("latin-1"))
     assert message([good, bad]).startswith(f"{bad}, line 2: byte 0xe9")
     tsv = write("a.tsv", b"a\tA\nb\t\0\n")
@@ -354,7 +354,7 @@ assert "datasets" not in sys.modules
 """
 
 
-def test_machine_encoding_does_not_matter(write):  # F42
+def test_machine_encoding_does_not_matter(write):
     files = [
         write("a.en", "café\n".encode()),
         write("a.fr.gz", gzip.compress("猫\n".encode())),
@@ -374,14 +374,14 @@ def test_machine_encoding_does_not_matter(write):  # F42
 
 
 @pytest.mark.parametrize("second", [("", "B"), ("", ""), ("b", ""), (" \t", "B"), ("b", "\u00a0\u2028")])
-def test_blank_sides_are_dropped_together(second):  # F38
+def test_blank_sides_are_dropped_together(second):
     pairs, report = filter_pairs([Pair("a", "A"), Pair(*second), Pair("c", "C")])
     assert pairs == [Pair("a", "A"), Pair("c", "C")]
     assert (report.kept, report.blank, report.blank_lines) == (2, 1, (2,))
     assert str(report) == "2 pairs kept; 1 dropped: 1 blank (at line 2)"
 
 
-def test_blank_lines_in_files(write):  # F38
+def test_blank_lines_in_files(write):
     files = [write("a.en", b"a\n\nc\n"), write("a.fr", b"A\nB\nC\n")]
     pairs, report = filter_pairs(load_pairs(files))
     assert pairs == [Pair("a", "A"), Pair("c", "C")]

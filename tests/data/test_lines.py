@@ -44,7 +44,7 @@ def message(path) -> str:
     ],
     ids=["plain", "byte-order-mark", "crlf", "both", "no-last-newline"],
 )
-def test_same_lines_however_they_end(write, content):  # F41
+def test_same_lines_however_they_end(write, content):
     assert read_lines(write("a.fr", content)) == LINES
 
 
@@ -96,7 +96,7 @@ class TestCompressed:
         assert message(write(f"a{suffix}", compress(b""))).endswith(": is empty")
 
 
-def test_latin_1_is_refused(write):  # F42
+def test_latin_1_is_refused(write):
     path = write("a.fr", b"un\ndeux\nun caf\xe9 noir\n")
     assert message(path).startswith(f"{path}, line 3: byte 0xe9 at position 7 is not UTF-8")
 
@@ -109,7 +109,7 @@ def test_encoded_surrogate_is_refused(write):
     assert ", line 2: " in message(write("a.fr", b"a\n\xed\xa0\x80\n"))
 
 
-def test_nul_is_refused(write):  # F42
+def test_nul_is_refused(write):
     assert ", line 2: holds a NUL" in message(write("a.fr", b"a\nb\0c\n"))
 
 
