@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd import Function
 from transformers.modeling_outputs import (
     BaseModelOutput,
     BaseModelOutputWithPastAndCrossAttentions,
@@ -63,9 +64,17 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
     base_model_prefix = "model"
     main_input_name = "input_ids"
     accepts_loss_kwargs = True
+    supports_gradient_checkpointing = True
+    gradient_checkpointing = False  # Transformers sets it, with the function that runs a part again
     _is_stateful = True
     _no_split_modules = ["RNNsearchEncoder", "RNNsearchContextUnit", "RNNsearchAttention", "RNNsearchReadout"]
     _skip_keys_device_placement = ["cache", "past_key_values"]
+
+    def _recurrence(self, recurrence: type[Function], *arguments):
+        """A whole sequence; with activation checkpointing it runs again in the backward pass and keeps no gates."""
+        if self.gradient_checkpointing and self.training:
+            return self._gradient_checkpointing_func(recurrence.apply, *arguments)
+        return recurrence.apply(*arguments)
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -140,7 +149,8 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         units = [self.forward_unit] if self.backward_unit is None else [self.forward_unit, self.backward_unit]
         # The backward unit reads the same sentence from its end: (S, D, B, ...), the second direction turned round.
         inputs = [unit.input_proj(embedded).transpose(0, 1) for unit in units]
-        states = GatedRecurrence.apply(
+        states = self._recurrence(
+            GatedRecurrence,
             _both_ways(inputs),
             embedded.new_zeros(len(units), embedded.shape[0], self.config.hidden_size),
             None if attention_mask is None else _both_ways([_time_mask(attention_mask, embedded)] * len(units)),
@@ -283,7 +293,8 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         if self.attention is None:
             contexts = cache.context.expand(words, -1, -1)
             inputs = inputs + self.unit.context_proj(cache.context)
-            states = GatedRecurrence.apply(
+            states = self._recurrence(
+                GatedRecurrence,
                 inputs.unsqueeze(1),
                 state.unsqueeze(0),
                 None,
@@ -293,7 +304,8 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             ).squeeze(1)
         else:
             energy_proj = self.attention.energy_proj
-            states, contexts, alignments = AttentiveRecurrence.apply(
+            states, contexts, alignments = self._recurrence(
+                AttentiveRecurrence,
                 inputs,
                 state,
                 annotations,

@@ -146,3 +146,31 @@ def test_bfloat16_autocast(make_model, kind, batch):
     for cache in (several.cache, one.cache):
         carried = [cache.state, cache.context] + ([] if cache.keys is None else [cache.keys])
         assert {tensor.dtype for tensor in carried} == {torch.float32}
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_activation_checkpointing_keeps_less_and_changes_nothing(make_model, kind, batch, reentrant):
+    """Also with dropout, whose choices are those of the first run."""
+
+    def train(checkpointing: bool) -> tuple[dict[str, torch.Tensor], int]:
+        torch.manual_seed(5)
+        model = make_model(**kind, embedding_dropout=0.3, annotation_dropout=0.3).train()
+        if checkpointing:
+            model.activation_checkpointing_enable({"use_reentrant": reentrant})
+        kept = 0
+
+        def count(tensor):
+            nonlocal kept
+            kept += tensor.numel()
+            return tensor
+
+        torch.manual_seed(6)
+        with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+            loss = model(**batch.encoded, labels=batch.labels).loss
+        loss.backward()
+        return {name: weight.grad for name, weight in model.named_parameters()}, kept
+
+    (plain, kept), (again, kept_again) = train(False), train(True)
+    for name, gradient in plain.items():
+        torch.testing.assert_close(again[name], gradient, atol=1e-12, rtol=0)
+    assert kept_again < kept
