@@ -12,8 +12,7 @@ def keep_freed_memory() -> bool:
     """Tell the C library not to give large freed blocks back to the system; True where it listens.
 
     `rnnsearch.training.train.train` calls it once, before it makes a tensor; it holds for the rest of the process.
-    By default glibc maps every block above 32 MB afresh, and the kernel clears its pages again at every step, which
-    costs up to a third of a small model's training time on a CPU.
+    By default glibc maps large blocks afresh, and the kernel clears their pages again at every step of the training.
     """
     if not sys.platform.startswith("linux"):
         return False
