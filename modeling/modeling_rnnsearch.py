@@ -160,10 +160,9 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         )  # (S, D, B, n)
         directions = [states[:, 0]] if len(units) == 1 else [states[:, 0], states[:, 1].flip(0)]
         annotations = self.annotation_dropout(torch.cat(directions, dim=-1).transpose(0, 1))  # (B, S, C)
-        output = BaseModelOutput(
+        return BaseModelOutput(
             last_hidden_state=annotations, hidden_states=(embedded, annotations) if output_hidden_states else None
         )
-        return output
 
 
 class RNNsearchDecoder(RNNsearchPreTrainedModel):
@@ -232,13 +231,12 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         run = self.step if embedded.shape[1] == 1 else self.run
         states, contexts, alignments, after = run(self.unit.input_proj(embedded), annotations, mask, cache)
         maxout = self.readout(states, embedded, contexts)  # (B, T, l)
-        output = BaseModelOutputWithPastAndCrossAttentions(
+        return BaseModelOutputWithPastAndCrossAttentions(
             last_hidden_state=maxout,
             hidden_states=(embedded, states) if output_hidden_states else None,
             cross_attentions=(alignments.unsqueeze(1),) if output_attentions and alignments is not None else None,
             **carried(after if use_cache else None),
         )
-        return output
 
     def start(self, annotations: Tensor) -> RNNsearchCache:
         """Before the first word: s_0 = tanh(W_s ←h_1), or of the fixed context →h_Tx, and U_a h_j."""
@@ -410,7 +408,7 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             output_hidden_states=output_hidden_states,
             return_dict=True,
         )
-        output = Seq2SeqModelOutput(
+        return Seq2SeqModelOutput(
             last_hidden_state=decoded.last_hidden_state,
             decoder_hidden_states=decoded.hidden_states,
             cross_attentions=decoded.cross_attentions,
@@ -418,7 +416,6 @@ class RNNsearchModel(RNNsearchPreTrainedModel):
             encoder_hidden_states=encoded.hidden_states,
             **carried(getattr(decoded, CACHE)),
         )
-        return output
 
 
 # trf-ignore: TRF057
@@ -520,7 +517,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
                 loss = F.cross_entropy(scores, labels.flatten())
             else:
                 loss = F.cross_entropy(scores, labels.flatten(), reduction="sum") / num_items_in_batch
-        result = Seq2SeqLMOutput(
+        return Seq2SeqLMOutput(
             loss=loss,
             logits=logits,
             decoder_hidden_states=output.decoder_hidden_states,
@@ -529,15 +526,12 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
             encoder_hidden_states=output.encoder_hidden_states,
             **carried(getattr(output, CACHE)),
         )
-        return result
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
         """The word before each position: labels shifted right behind the start token, -100 replaced by padding."""
         start = labels.new_full((labels.shape[0], 1), self.config.decoder_start_token_id)
-        return torch.cat([start, labels[:, :-1]], dim=1).masked_fill(
-            torch.cat([torch.zeros_like(start, dtype=torch.bool), labels[:, :-1] == -100], dim=1),
-            self.config.pad_token_id,
-        )
+        shifted = torch.cat([start, labels[:, :-1]], dim=1)
+        return shifted.masked_fill(shifted == -100, self.config.pad_token_id)
 
     def resize_token_embeddings(
         self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, mean_resizing: bool = True

@@ -3,16 +3,18 @@
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
+from .common import load_translator
 
 if TYPE_CHECKING:
     from ..data.syntax import SentencePair
+    from ..decoding.translator import Translator
 
 SEEN = (3, 15)  # words of a training sentence
 LONGER = (16, 30)  # up to twice as long as any of them
@@ -47,24 +49,24 @@ def demo(
         f"{LONGER[0]} to {LONGER[1]} words, written to {output / 'text'}"
     )
 
+    tests = {"held out": held_out, "longer": longer}
     models = {"RNNsearch": "search"} | ({"RNNencdec": "fixed"} if compare else {})
     curves, report = {}, {}
     for name, context in models.items():
         folder = output / "model" if context == "search" else output / "model-without-attention"
         report[name] = _train(folder, output / "text", context, seed)
-        translated = {
-            "held out": _translate(folder, held_out),
-            "longer": _translate(folder, longer),
-        }
+        translator = load_translator(str(folder), None, None)
+        translated = {test: _translate(translator, pairs) for test, pairs in tests.items()}
         if context == "search":
             _show(held_out, translated["held out"])
-        report[name] |= _scores(name, translated, {"held out": held_out, "longer": longer})
-        curves[name] = _by_length(translated, {"held out": held_out, "longer": longer})
+        report[name] |= _scores(name, translated, tests)
+        curves[name] = _by_length(translated, tests)
+        if context == "search":
+            _draw_alignment(translator, held_out, output / "alignment.png")
 
-    from ..alignment.figure import plot_length_curves, save_figure
-
-    _draw_alignment(output / "model", held_out, output / "alignment.png")
     if compare:
+        from ..alignment.figure import plot_length_curves, save_figure
+
         save_figure(plot_length_curves(curves, "BLEU by source length"), output / "length.png")
         print(f"BLEU against length, as the paper's figure 2: {output / 'length.png'}")
     minutes = round((time.perf_counter() - started) / 60, 2)
@@ -111,15 +113,14 @@ def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
     return {"training_minutes": round(metrics["train_runtime"] / 60, 2), "training_loss": metrics["train_loss"]}
 
 
-def _translate(folder: Path, pairs: Sequence["SentencePair"]) -> list[str]:
-    from .common import load_translator
-
-    translator = load_translator(str(folder), None, None)
+def _translate(translator: "Translator", pairs: Sequence["SentencePair"]) -> list[str]:
     results = translator.translate([pair.source for pair in pairs], num_beams=2, scores=False)
     return [hypotheses[0].text for hypotheses in results]
 
 
-def _scores(name: str, translated: dict[str, list[str]], tests: dict[str, Sequence["SentencePair"]]) -> dict[str, Any]:
+def _scores(
+    name: str, translated: dict[str, list[str]], tests: Mapping[str, Sequence["SentencePair"]]
+) -> dict[str, Any]:
     from ..evaluation.scores import bleu
 
     found: dict[str, Any] = {}
@@ -131,7 +132,7 @@ def _scores(name: str, translated: dict[str, list[str]], tests: dict[str, Sequen
     return found
 
 
-def _by_length(translated: dict[str, list[str]], tests: dict[str, Sequence["SentencePair"]]) -> list:
+def _by_length(translated: dict[str, list[str]], tests: Mapping[str, Sequence["SentencePair"]]) -> list:
     from ..evaluation.by_length import bleu_by_length
 
     hypotheses = [text for texts in translated.values() for text in texts]
@@ -147,14 +148,12 @@ def _show(pairs: Sequence["SentencePair"], translations: Sequence[str], count: i
             print(f"    (reference: {pair.target})")
 
 
-def _draw_alignment(folder: Path, pairs: Sequence["SentencePair"], path: Path) -> None:
+def _draw_alignment(translator: "Translator", pairs: Sequence["SentencePair"], path: Path) -> None:
     """The held-out pair whose words cross most, for its length: there the weights have most to show."""
     from ..alignment.aligner import align
     from ..alignment.figure import plot_alignment, save_figure
-    from .common import load_translator
 
     pair = max(pairs, key=lambda pair: _crossings(pair) / len(pair.source_words))
-    translator = load_translator(str(folder), None, None)
     [aligned] = align(translator.model, translator.tokenizer, [pair.source], [pair.target])
     save_figure(plot_alignment(aligned.weights, aligned.source_words, aligned.target_words), path)
     print(f"what the model read to write each word, as the paper's figure 3: {path}")

@@ -55,16 +55,7 @@ class Translator:
     def from_pretrained(
         cls, name: str | PathLike[str], device: str | None = None, dtype: torch.dtype | None = None
     ) -> "Translator":
-        """Load a saved model with its tokenizer.
-
-        Args:
-            name: folder of a saved model, or name of one on the Hugging Face Hub.
-            device: such as `cpu` or `cuda:1`; the first GPU, if there is one, when not given.
-            dtype: of the weights; as saved when not given.
-
-        Raises:
-            InputError: there is no RNNsearch model of that name, or no such device.
-        """
+        """Load a saved model with its tokenizer; arguments and errors are those of `rnnsearch.loading.load_model`."""
         return cls(load_model(name, device, dtype), load_tokenizer(name))
 
     @torch.inference_mode()
