@@ -30,20 +30,26 @@ CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_ke
 class RNNsearchCache(Cache):
     """What one step of the decoder hands to the next.
 
+    The hypotheses of a sentence stand side by side and share its keys and values: R = k·B rows for B sentences.
+
     Attributes:
-        state: s_i, (B, n).
-        context: c_i, (B, C).
+        state: s_i, (R, n).
+        context: C c_i and C_o c_i, what the last context adds to the unit's input and to the read-out, (R, 3n + 2l).
         keys: U_a h_j, (B, S, a), computed once; None with a fixed context.
+        values: C h_j and C_o h_j, (B, S, 3n + 2l), computed once; None with a fixed context.
         seen_tokens: target positions read so far.
     """
 
     is_compileable = False
     is_croppable = False
 
-    def __init__(self, state: Tensor, context: Tensor, keys: Tensor | None, seen_tokens: int = 0):
+    def __init__(
+        self, state: Tensor, context: Tensor, keys: Tensor | None, values: Tensor | None, seen_tokens: int = 0
+    ):
         # The base class keeps a list of attention layers, of which there are none.
         self.layers: list[Any] = []
-        self.state, self.context, self.keys, self.seen_tokens = state, context, keys, seen_tokens
+        self.state, self.context, self.keys, self.values = state, context, keys, values
+        self.seen_tokens = seen_tokens
 
     def __len__(self) -> int:
         return 1
@@ -73,18 +79,20 @@ class RNNsearchCache(Cache):
         return -1
 
     def reorder_cache(self, beam_idx: Tensor) -> None:
-        """Beams of one sentence change places; its keys, like its annotations, are the same for all of them."""
+        """Beams of one sentence change places; what belongs to the sentence stays."""
         beam_idx = beam_idx.to(self.state.device)
         self.state = self.state.index_select(0, beam_idx)
         self.context = self.context.index_select(0, beam_idx)
 
     def batch_repeat_interleave(self, repeats: int) -> None:
-        self.batch_select_indices(torch.arange(self.batch_size).repeat_interleave(repeats))
+        self.reorder_cache(torch.arange(self.batch_size).repeat_interleave(repeats))
 
     def batch_select_indices(self, indices: Tensor) -> None:
+        """Keep these rows, in this order, each with keys and values of its own."""
+        if self.keys is not None and self.values is not None:
+            sentences = indices.to(self.keys.device) // (self.batch_size // self.keys.shape[0])
+            self.keys, self.values = self.keys.index_select(0, sentences), self.values.index_select(0, sentences)
         self.reorder_cache(indices)
-        if self.keys is not None:
-            self.keys = self.keys.index_select(0, indices.to(self.keys.device))
 
     def crop(self, max_length: int) -> None:
         raise ValueError("a recurrent state cannot be cropped: run the decoder again over the shorter prefix")
@@ -112,6 +120,14 @@ class RNNsearchGenerationMixin(GenerationMixin):
         if name == "input_ids" and model_kwargs.get("attention_mask") is None:
             model_kwargs["attention_mask"] = source_mask(inputs, self.config.pad_token_id)  # type: ignore[attr-defined]
         return inputs, name, model_kwargs
+
+    def _expand_inputs_for_generation(  # type: ignore[override]
+        self, expand_size=1, is_encoder_decoder=False, input_ids=None, **model_kwargs
+    ):
+        # The hypotheses of a sentence share its annotations and its mask: one copy, as `RNNsearchDecoder` takes them.
+        if input_ids is not None:
+            input_ids = input_ids.repeat_interleave(expand_size, dim=0)
+        return input_ids, model_kwargs
 
     def _prepare_generated_length(
         self,

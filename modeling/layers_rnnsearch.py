@@ -26,9 +26,13 @@ l maxout layer, C context (2n, or n with a fixed context). Masks are 1 at real p
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .configuration_rnnsearch import RNNsearchConfig
+from .loss_rnnsearch import OutputCrossEntropy
+
+_FEW_ROWS = 8  # of the output layer: a sentence, or the hypotheses of one
 
 
 class RecurrentProjection(nn.Linear):
@@ -73,26 +77,29 @@ class RNNsearchAttention(nn.Module):
         )
         self.scale = 1 / math.sqrt(config.alignment_size) if config.score == "scaled_dot" else 1.0
 
-    def forward(self, state: Tensor, annotations: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Context c_i and alignment α_i for the query `state`.
+    def forward(self, state: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Weighted sum of the values and alignment α_i for the query `state`.
 
         Args:
-            state: s_{i-1}, (B, n).
-            annotations: h_j, (B, S, 2n).
+            state: s_{i-1}, (R, n): R = B, or k for each sentence, those of a sentence side by side.
             keys: U_a h_j, (B, S, a).
-            mask: 1 at real source positions, of the annotations' type, (B, S).
+            values: M h_j for a matrix M, (B, S, v); what comes out is then M c_i.
+            mask: 1 at real source positions, of the values' type, (B, S).
 
         Returns:
-            context (B, 2n) and alignment (B, S); a row of the mask without a 1 gives zeros in both.
+            Σ_j α_ij values_j (R, v) and alignment (R, S); a row of the mask without a 1 gives zeros in both.
         """
-        query = self.query_proj(state).unsqueeze(1)  # (B, 1, a)
+        query = self.query_proj(state).unflatten(0, (keys.shape[0], -1))  # (B, k, a)
         if self.energy_proj is None:
-            energies = (keys * query).sum(-1) * self.scale  # (B, S)
+            energies = query @ keys.mT * self.scale  # (B, k, S)
         else:
-            energies = self.energy_proj(torch.tanh(query + keys)).squeeze(-1)  # (B, S)
+            # tanh x = 2σ(2x) - 1: σ is several times cheaper on a CPU, and the softmax does not see the constant.
+            hidden = (query.unsqueeze(2) + keys.unsqueeze(1)).mul_(2).sigmoid_()  # (B, k, S, a)
+            energies = 2 * self.energy_proj(hidden).squeeze(-1)  # (B, k, S)
+        mask = mask.unsqueeze(1)
         energies = energies.masked_fill(mask == 0, torch.finfo(energies.dtype).min)
-        alignment = energies.softmax(dim=-1) * mask  # (B, S)
-        return torch.bmm(alignment.unsqueeze(1), annotations).squeeze(1).to(annotations), alignment
+        alignment = energies.softmax(dim=-1) * mask  # (B, k, S)
+        return torch.bmm(alignment, values).to(values).flatten(0, 1), alignment.flatten(0, 1)
 
 
 class RNNsearchUnit(nn.Module):
@@ -124,7 +131,11 @@ class RNNsearchUnit(nn.Module):
 
 
 class RNNsearchContextUnit(RNNsearchUnit):
-    """The decoder's unit, which the context enters as well: C_z, C_r, C (3n, C) is `context_proj`."""
+    """The decoder's unit, which the context enters as well: C_z, C_r, C (3n, C) is `context_proj`.
+
+    C c_i = Σ_j α_ij C h_j: the decoder applies `context_proj` to the annotations, once for a sentence, and adds what
+    the alignment model makes of it to the `inputs`.
+    """
 
     def __init__(self, input_size: int, hidden_size: int, context_size: int):
         super().__init__(input_size, hidden_size)
@@ -138,7 +149,7 @@ class RNNsearchReadout(nn.Module):
     | --- | --- |
     | U_o (2l, n) with bias | `state_proj` |
     | V_o (2l, m) | `embedding_proj` |
-    | C_o (2l, C) | `context_proj` |
+    | C_o (2l, C) | `context_proj`, applied to the annotations like the unit's |
     """
 
     def __init__(self, config: RNNsearchConfig):
@@ -148,10 +159,30 @@ class RNNsearchReadout(nn.Module):
         self.context_proj = nn.Linear(config.context_size, 2 * config.maxout_size, bias=False)
         self.dropout = nn.Dropout(config.readout_dropout)
 
-    def forward(self, states: Tensor, embedded: Tensor, contexts: Tensor) -> Tensor:
-        """t_i (B, T, l) from s_i (B, T, n), E y_{i-1} (B, T, m) and c_i (B, T, C)."""
-        pre_maxout = self.state_proj(states) + self.embedding_proj(embedded) + self.context_proj(contexts)
+    def forward(self, states: Tensor, embedded: Tensor, context_terms: Tensor) -> Tensor:
+        """t_i (T, B, l) from s_i (T, B, n), E y_{i-1} (T, B, m) and C_o c_i (T, B, 2l)."""
+        pre_maxout = self.state_proj(states) + self.embedding_proj(embedded) + context_terms
         return self.dropout(pre_maxout.unflatten(-1, (-1, 2)).amax(dim=-1))
+
+
+class RNNsearchOutput(nn.Linear):
+    """The output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2), with its loss."""
+
+    def forward(self, input: Tensor, labels: Tensor | None = None):
+        """Logits (..., K) of t (..., l); with `labels` (...), also the cross-entropy summed over those not ignored."""
+        if labels is not None:
+            loss, logits = OutputCrossEntropy.apply(
+                input.flatten(0, -2), self.weight, self.bias, labels.flatten().to(input.device)
+            )
+            return logits.unflatten(0, input.shape[:-1]), loss
+        rows = input.numel() // self.in_features
+        if 0 < rows <= _FEW_ROWS and input.device.type == "cpu" and self.weight.dtype == torch.float32:
+            # W t^T + b reads W as it lies in memory, and two columns take the path of matrices instead of vectors:
+            # for so few rows a CPU needs half the time.
+            columns = F.pad(input.reshape(rows, -1), (0, 0, 0, int(rows == 1))).t()
+            logits = torch.addmm(self.bias.unsqueeze(1), self.weight, columns)[:, :rows].t()
+            return logits.reshape(*input.shape[:-1], -1)
+        return super().forward(input)
 
 
 def source_mask(input_ids: Tensor | None, pad_token_id: int) -> Tensor | None:

@@ -24,7 +24,6 @@ C context (2n, or n with a fixed context), K vocabulary. Masks are 1 at real pos
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 from transformers.modeling_outputs import (
@@ -44,11 +43,13 @@ from .layers_rnnsearch import (
     RecurrentProjection,
     RNNsearchAttention,
     RNNsearchContextUnit,
+    RNNsearchOutput,
     RNNsearchReadout,
     RNNsearchTargetEmbedding,
     RNNsearchUnit,
     source_mask,
 )
+from .loss_rnnsearch import IGNORED
 from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
 
 if TYPE_CHECKING:
@@ -147,19 +148,22 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
                 f"`attention_mask` has shape {tuple(attention_mask.shape)}, the source {tuple(embedded.shape[:2])}"
             )
         units = [self.forward_unit] if self.backward_unit is None else [self.forward_unit, self.backward_unit]
-        # The backward unit reads the same sentence from its end: (S, D, B, ...), the second direction turned round.
-        inputs = [unit.input_proj(embedded).transpose(0, 1) for unit in units]
+        sequence = embedded.transpose(0, 1)  # (S, B, m)
+        mask = None if attention_mask is None else attention_mask.t().unsqueeze(-1).to(embedded)  # (S, B, 1)
+        # D directions side by side; the backward unit reads the same sentence from its end.
         states = self._recurrence(
             GatedRecurrence,
-            _both_ways(inputs),
+            torch.stack(
+                [unit.input_proj(read) for unit, read in zip(units, (sequence, sequence.flip(0)), strict=False)]
+            ),
             embedded.new_zeros(len(units), embedded.shape[0], self.config.hidden_size),
-            None if attention_mask is None else _both_ways([_time_mask(attention_mask, embedded)] * len(units)),
+            None if mask is None else torch.stack([mask, mask.flip(0)][: len(units)]),
             torch.stack([unit.gate_proj.weight for unit in units]),
             torch.stack([unit.candidate_proj.weight for unit in units]),
             product_dtype(self.embed_tokens.weight),
-        )  # (S, D, B, n)
-        directions = [states[:, 0]] if len(units) == 1 else [states[:, 0], states[:, 1].flip(0)]
-        annotations = self.annotation_dropout(torch.cat(directions, dim=-1).transpose(0, 1))  # (B, S, C)
+        )  # (D, S, B, n)
+        directions = [states[0]] if len(units) == 1 else [states[0], states[1].flip(0)]
+        annotations = self.annotation_dropout(torch.cat([d.transpose(0, 1) for d in directions], dim=-1))  # (B, S, C)
         return BaseModelOutput(
             last_hidden_state=annotations, hidden_states=(embedded, annotations) if output_hidden_states else None
         )
@@ -204,8 +208,9 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         Args:
             input_ids: the word before each position, beginning with `decoder_start_token_id`, (B, T); or
                 `inputs_embeds`, (B, T, m).
-            encoder_hidden_states: annotations, (B, S, C).
-            encoder_attention_mask: 1 at real source positions, (B, S); None: all are real.
+            encoder_hidden_states: annotations, (B, S, C); or (B / k, S, C) where k rows that stand side by side, such
+                as the hypotheses of a beam search, have the same source.
+            encoder_attention_mask: 1 at real source positions, as many rows as the annotations; None: all are real.
             cache: the state after the words before these; None at the start of a sentence.
             use_cache: return the state after these words.
             output_attentions: return the alignments.
@@ -214,6 +219,10 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         Returns:
             `last_hidden_state`: t_i (B, T, l); `cross_attentions`: one tensor (B, 1, T, S), row i the weights read for
             the word at position i; None with a fixed context.
+
+        Raises:
+            ValueError: neither or both of `input_ids` and `inputs_embeds` are given, or no annotations, or the rows
+                are not a multiple of theirs.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("give the decoder either `decoder_input_ids` or `decoder_inputs_embeds`")
@@ -226,102 +235,120 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             mask = annotations.new_ones(annotations.shape[:2])
         else:
             mask = encoder_attention_mask.to(annotations)
+        rows, sentences = embedded.shape[0], annotations.shape[0]
+        if rows % sentences:
+            raise ValueError(f"{rows} target rows cannot be shared out evenly among {sentences} source sentences")
         if cache is None:
-            cache = self.start(annotations)
-        run = self.step if embedded.shape[1] == 1 else self.run
-        states, contexts, alignments, after = run(self.unit.input_proj(embedded), annotations, mask, cache)
-        maxout = self.readout(states, embedded, contexts)  # (B, T, l)
+            cache = self.start(annotations, rows)
+        words = embedded.transpose(0, 1)  # (T, B, m)
+        run = self.step if len(words) == 1 else self.run
+        states, context_terms, alignments, after = run(self.unit.input_proj(words), mask, cache)
+        maxout = self.readout(states, words, context_terms).transpose(0, 1)  # (B, T, l)
+        if output_attentions and alignments is not None:
+            attentions = (alignments.transpose(0, 1).unsqueeze(1),)
+        else:
+            attentions = None
         return BaseModelOutputWithPastAndCrossAttentions(
             last_hidden_state=maxout,
-            hidden_states=(embedded, states) if output_hidden_states else None,
-            cross_attentions=(alignments.unsqueeze(1),) if output_attentions and alignments is not None else None,
+            hidden_states=(embedded, states.transpose(0, 1)) if output_hidden_states else None,
+            cross_attentions=attentions,
             **carried(after if use_cache else None),
         )
 
-    def start(self, annotations: Tensor) -> RNNsearchCache:
-        """Before the first word: s_0 = tanh(W_s ←h_1), or of the fixed context →h_Tx, and U_a h_j."""
+    def start(self, annotations: Tensor, rows: int) -> RNNsearchCache:
+        """Before the first word: s_0 = tanh(W_s ←h_1), or of the fixed context →h_Tx; keys and values."""
+        repeats = rows // annotations.shape[0]
+        # CODEPATH: RNNsearch reads all annotations, RNNencdec the last one, once and for all words.
+        read = annotations[:, -1] if self.attention is None else annotations
+        first = read if self.attention is None else annotations[:, 0, self.config.hidden_size :]
         # Under autocast the projections come in the lower precision; what is carried keeps that of the weights.
-        last = annotations[:, -1]
+        state = torch.tanh(self.init_proj(first).to(first)).repeat_interleave(repeats, dim=0)
+        values = torch.cat([self.unit.context_proj(read), self.readout.context_proj(read)], dim=-1).to(read)
         if self.attention is None:
-            return RNNsearchCache(torch.tanh(self.init_proj(last).to(last)), last, None)
-        backward_first = annotations[:, 0, self.config.hidden_size :]
-        keys = self.attention.key_proj(annotations).to(last)
-        return RNNsearchCache(torch.tanh(self.init_proj(backward_first).to(last)), torch.zeros_like(last), keys)
+            return RNNsearchCache(state, values.repeat_interleave(repeats, dim=0), None, None)
+        keys = self.attention.key_proj(annotations).to(annotations)
+        return RNNsearchCache(state, values.new_zeros(rows, values.shape[-1]), keys, values)
 
     def step(
-        self, inputs: Tensor, annotations: Tensor, mask: Tensor, cache: RNNsearchCache
+        self, inputs: Tensor, mask: Tensor, cache: RNNsearchCache
     ) -> tuple[Tensor, Tensor, Tensor | None, RNNsearchCache]:
         """One word: the equations as they stand, and the way of `generate`.
 
         Args:
-            inputs: W E y_{i-1}, (B, 1, 3n).
-            annotations, mask: h_j (B, S, C) and 1 where they are real (B, S).
+            inputs: W E y_{i-1}, (1, R, 3n), R = B or k for each sentence.
+            mask: 1 at real source positions, (B, S).
             cache: the state before this word.
 
         Returns:
-            what is read out, state (B, 1, n) and context (B, 1, C); the alignment (B, 1, S); the state after.
+            what is read out, state s (1, R, n) and C_o c (1, R, 2l); the alignment (1, R, S); the state after.
         """
-        state, context, keys = cache.state, cache.context, cache.keys
+        state, context, alignment = cache.state, cache.context, None
+        terms = 3 * self.config.hidden_size  # C c, before C_o c
         # CODEPATH: "groundhog", the authors' code, updates with the last word and its context before it looks.
         if self.config.step_order == "groundhog" and cache.seen_tokens > 0:
-            state = self.unit(inputs[:, 0] + self.unit.context_proj(context), state)
-        alignment = None
+            state = self.unit(inputs[0] + context[:, :terms], state)
         if self.attention is not None:
-            context, alignment = self.attention(state, annotations, keys, mask)
-            alignment = alignment.unsqueeze(1)
+            context, alignment = self.attention(state, cache.keys, cache.values, mask)
+            alignment = alignment.unsqueeze(0)
         # CODEPATH: "paper", section 3.1, updates with the last word and this context after it has looked.
         if self.config.step_order == "paper":
-            state = self.unit(inputs[:, 0] + self.unit.context_proj(context), state)
-        after = RNNsearchCache(state, context, keys, cache.seen_tokens + 1)
-        return state.unsqueeze(1), context.unsqueeze(1), alignment, after
+            state = self.unit(inputs[0] + context[:, :terms], state)
+        after = RNNsearchCache(state, context, cache.keys, cache.values, cache.seen_tokens + 1)
+        return state.unsqueeze(0), context[:, terms:].unsqueeze(0), alignment, after
 
     def run(
-        self, inputs: Tensor, annotations: Tensor, mask: Tensor, cache: RNNsearchCache
+        self, inputs: Tensor, mask: Tensor, cache: RNNsearchCache
     ) -> tuple[Tensor, Tensor, Tensor | None, RNNsearchCache]:
         """T words at once through the recurrences with a backward pass of their own; shapes as in `step`, T for 1."""
-        words, inputs = inputs.shape[1], inputs.transpose(0, 1)  # (T, B, 3n)
-        state = cache.state
+        state, context = cache.state, cache.context
+        terms = 3 * self.config.hidden_size
         groundhog = self.config.step_order == "groundhog"
         if groundhog:
             if cache.seen_tokens > 0:
-                state = self.unit(inputs[0] + self.unit.context_proj(cache.context), state)
+                state = self.unit(inputs[0] + context[:, :terms], state)
             # Fed with y_i for y_{i-1}; the update after the last word is not read, so neither is its input.
             inputs = torch.cat([inputs[1:], torch.zeros_like(inputs[:1])])
-        alignments = None
-        if self.attention is None:
-            contexts = cache.context.expand(words, -1, -1)
-            inputs = inputs + self.unit.context_proj(cache.context)
+        weights = self.unit.gate_proj.weight, self.unit.candidate_proj.weight
+        low = product_dtype(self.embed_tokens.weight)
+        if self.attention is None or cache.keys is None or cache.values is None:
+            inputs = inputs + context[:, :terms]
             states = self._recurrence(
                 GatedRecurrence,
-                inputs.unsqueeze(1),
+                inputs.unsqueeze(0),
                 state.unsqueeze(0),
                 None,
-                self.unit.gate_proj.weight.unsqueeze(0),
-                self.unit.candidate_proj.weight.unsqueeze(0),
-                product_dtype(self.embed_tokens.weight),
-            ).squeeze(1)
+                *(weight.unsqueeze(0) for weight in weights),
+                low,
+            ).squeeze(0)
+            alignments, readout_terms = None, context[:, terms:]  # the same for all words
         else:
+            repeats = state.shape[0] // cache.keys.shape[0]
+            keys, values, mask = (
+                tensor if repeats == 1 else tensor.repeat_interleave(repeats, dim=0)
+                for tensor in (cache.keys, cache.values, mask)
+            )
+            unit_values, readout_values = values.split([terms, values.shape[-1] - terms], dim=-1)
             energy_proj = self.attention.energy_proj
-            states, contexts, alignments = self._recurrence(
+            states, alignments = self._recurrence(
                 AttentiveRecurrence,
                 inputs,
                 state,
-                annotations,
-                cache.keys,
+                keys,
+                unit_values,
                 mask,
                 self.attention.query_proj.weight,
                 None if energy_proj is None else energy_proj.weight.squeeze(0),
-                self.unit.gate_proj.weight,
-                self.unit.candidate_proj.weight,
-                self.unit.context_proj.weight,
+                *weights,
                 self.attention.scale,
-                product_dtype(self.embed_tokens.weight),
+                low,
             )
-            alignments = alignments.transpose(0, 1)  # (B, T, S)
+            read = alignments.transpose(0, 1)  # (R, T, S)
+            readout_terms = torch.bmm(read, readout_values).to(values).transpose(0, 1)
+            context = torch.bmm(read[:, -1:], values).to(values).squeeze(1)
         if groundhog:
             states = torch.cat([state.unsqueeze(0), states[:-1]])
-        after = RNNsearchCache(states[-1], contexts[-1], cache.keys, cache.seen_tokens + words)
-        return states.transpose(0, 1), contexts.transpose(0, 1), alignments, after
+        after = RNNsearchCache(states[-1], context, cache.keys, cache.values, cache.seen_tokens + len(inputs))
+        return states, readout_terms, alignments, after
 
 
 # trf-ignore: TRF057
@@ -431,7 +458,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
     def __init__(self, config: RNNsearchConfig):
         super().__init__(config)
         self.model = RNNsearchModel(config)
-        self.lm_head = nn.Linear(config.maxout_size, config.vocab_size)  # W_o
+        self.lm_head = RNNsearchOutput(config.maxout_size, config.vocab_size)
         # CODEPATH: a shared matrix is saved once, and Trainer need not miss it when it loads the best checkpoint.
         if config.tie_word_embeddings:
             self._keys_to_ignore_on_save = {"lm_head.weight"}
@@ -507,16 +534,12 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
             output_hidden_states=output_hidden_states,
             return_dict=True,
         )
-        logits = self.lm_head(output.last_hidden_state)
         loss = None
-        if labels is not None:
-            scores = logits.flatten(0, 1)
-            scores = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
-            labels = labels.to(scores.device)
-            if num_items_in_batch is None:
-                loss = F.cross_entropy(scores, labels.flatten())
-            else:
-                loss = F.cross_entropy(scores, labels.flatten(), reduction="sum") / num_items_in_batch
+        if labels is None:
+            logits = self.lm_head(output.last_hidden_state)
+        else:
+            logits, loss = self.lm_head(output.last_hidden_state, labels)
+            loss = loss / (labels.ne(IGNORED).sum() if num_items_in_batch is None else num_items_in_batch)
         return Seq2SeqLMOutput(
             loss=loss,
             logits=logits,
@@ -531,7 +554,7 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
         """The word before each position: labels shifted right behind the start token, -100 replaced by padding."""
         start = labels.new_full((labels.shape[0], 1), self.config.decoder_start_token_id)
         shifted = torch.cat([start, labels[:, :-1]], dim=1)
-        return shifted.masked_fill(shifted == -100, self.config.pad_token_id)
+        return shifted.masked_fill(shifted == IGNORED, self.config.pad_token_id)
 
     def resize_token_embeddings(
         self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, mean_resizing: bool = True
@@ -553,19 +576,11 @@ class RNNsearchForConditionalGeneration(RNNsearchPreTrainedModel, RNNsearchGener
             decoder.embed_tokens, new_num_tokens, pad_to_multiple_of, mean_resizing
         )
         self.config.vocab_size = decoder.embed_tokens.num_embeddings
-        self.lm_head = self._get_resized_lm_head(self.lm_head, self.config.vocab_size, mean_resizing=mean_resizing)
+        resized = self._get_resized_lm_head(self.lm_head, self.config.vocab_size, mean_resizing=mean_resizing)
+        self.lm_head.weight, self.lm_head.bias = resized.weight, resized.bias
+        self.lm_head.out_features = resized.out_features
         self.tie_weights()
         return decoder.embed_tokens
-
-
-def _time_mask(attention_mask: Tensor, like: Tensor) -> Tensor:
-    """The mask as the recurrence reads it, (S, B, 1)."""
-    return attention_mask.t().unsqueeze(-1).to(like)
-
-
-def _both_ways(sequences: list[Tensor]) -> Tensor:
-    """(S, B, ...) for each direction to (S, D, B, ...), the second turned round in time."""
-    return torch.stack([sequences[0], *(sequence.flip(0) for sequence in sequences[1:])], dim=1)
 
 
 RNNsearchModel.register_for_auto_class("AutoModel")

@@ -52,8 +52,8 @@ def _without_autocast(function: Callable) -> Callable:
 
 
 def _product(left: Tensor, weight: Tensor) -> Tensor:
-    """left @ weight in the weight's precision."""
-    return left.to(weight.dtype) @ weight
+    """left @ weight, computed in the weight's precision."""
+    return (left.to(weight.dtype) @ weight).to(left.dtype)
 
 
 def _add_product(term: Tensor, left: Tensor, weight: Tensor) -> Tensor:
@@ -64,110 +64,124 @@ def _add_product(term: Tensor, left: Tensor, weight: Tensor) -> Tensor:
 
 
 def _unit_backward(
-    grad_state: Tensor, update: Tensor, reset: Tensor, candidate: Tensor, state: Tensor, candidate_weight: Tensor
-) -> tuple[Tensor, Tensor]:
+    grad_state: Tensor,
+    update: Tensor,
+    reset: Tensor,
+    candidate: Tensor,
+    state: Tensor,
+    candidate_weight: Tensor,
+    grad_inputs: Tensor,
+) -> Tensor:
     """Back through s' = (1 - z) ∘ s + z ∘ s~, short of the product with the gate matrices.
 
     Args:
         grad_state: gradient of s', (..., B, n); the gates and states likewise.
         update: z, zero where the position is masked, so that no gradient passes there.
         candidate_weight: U, (..., n, n).
+        grad_inputs: where the gradient of the unit's input [z, r, s~] is written, (..., B, 3n).
 
     Returns:
-        Gradient of the unit's input [z, r, s~], (..., B, 3n), and of s, (..., B, n), where the part through the gate
-        matrices is missing.
+        Gradient of s, (..., B, n), where the part through the gate matrices is missing.
     """
-    grad_update = grad_state * (candidate - state)
-    grad_candidate = grad_state * update * (1 - candidate * candidate)
-    grad_reset_state = _product(grad_candidate, candidate_weight)
-    grad_reset = grad_reset_state * state
-    grad_inputs = torch.cat(
-        [grad_update * update * (1 - update), grad_reset * reset * (1 - reset), grad_candidate], dim=-1
-    )
-    return grad_inputs, grad_state * (1 - update) + grad_reset_state * reset
+    grad_update, grad_reset, grad_candidate = grad_inputs.chunk(3, dim=-1)
+    passed = grad_state * update
+    torch.sub(candidate, state, out=grad_update).mul_(grad_state - passed).mul_(update)
+    torch.addcmul(passed, passed * candidate, candidate, value=-1, out=grad_candidate)
+    grad_reset_state = _product(grad_candidate, candidate_weight).mul_(reset)
+    torch.mul(grad_reset_state, state, out=grad_reset).mul_(1 - reset)
+    return grad_reset_state.add(grad_state).sub_(passed)
 
 
 class GatedRecurrence(Function):
     """s_t = GRU(s_{t-1}; x_t) for t = 1..T, in D directions side by side (appendix A.2.1).
 
     Inputs:
-        inputs: W E x_t, with biases and whatever else is constant, blocks z, r, s~; (T, D, B, 3n).
+        inputs: W E x_t, with biases and whatever else is constant, blocks z, r, s~; (D, T, B, 3n).
         initial: s_0, (D, B, n).
-        mask: 1 where the position is real, 0 where the state is carried through; (T, D, B, 1), or None for all real.
+        mask: 1 where the position is real, 0 where the state is carried through; (D, T, B, 1), or None for all real.
         gate_weight: [U_z; U_r], (D, 2n, n).
         candidate_weight: U, (D, n, n).
         low: precision of the products with weights, `product_dtype`.
 
     Returns:
-        states s_1..s_T, (T, D, B, n).
+        states s_1..s_T, (D, T, B, n).
     """
 
     @staticmethod
     @_without_autocast
     def forward(ctx, inputs, initial, mask, gate_weight, candidate_weight, low):
-        steps, directions, batch, _ = inputs.shape
+        directions, steps, batch, _ = inputs.shape
         size = initial.shape[-1]
-        states = gate_weight.new_empty(steps + 1, directions, batch, size)
-        gates = states.new_empty(steps, directions, batch, 2 * size)
-        candidates = states.new_empty(steps, directions, batch, size)
+        states = gate_weight.new_empty(directions, steps + 1, batch, size)
+        gates = states.new_empty(directions, steps, batch, 2 * size)
+        candidates = states.new_empty(directions, steps, batch, size)
         gate_weight, candidate_weight = gate_weight.to(low), candidate_weight.to(low)
         gate_weight_t, candidate_weight_t = gate_weight.mT.contiguous(), candidate_weight.mT.contiguous()
         inputs = inputs.to(states.dtype)
-        states[0] = initial
+        states[:, 0] = initial
         for t in range(steps):
-            state, gate, candidate = states[t], gates[t], candidates[t]
-            gate_inputs, candidate_inputs = inputs[t].split([2 * size, size], dim=-1)
+            state, gate, candidate = states[:, t], gates[:, t], candidates[:, t]
+            gate_inputs, candidate_inputs = inputs[:, t].split([2 * size, size], dim=-1)
             torch.sigmoid(_add_product(gate_inputs, state, gate_weight_t), out=gate)
             update, reset = gate.split(size, dim=-1)
             if mask is not None:
-                update.mul_(mask[t])
+                update.mul_(mask[:, t])
             torch.tanh(_add_product(candidate_inputs, reset * state, candidate_weight_t), out=candidate)
-            torch.lerp(state, candidate, update, out=states[t + 1])
+            torch.lerp(state, candidate, update, out=states[:, t + 1])
         ctx.save_for_backward(states, gates, candidates, gate_weight, candidate_weight)
-        return states[1:]
+        return states[:, 1:]
 
     @staticmethod
     @once_differentiable
     @_without_autocast
     def backward(ctx, grad_states):  # type: ignore[override]
         states, gates, candidates, gate_weight, candidate_weight = ctx.saved_tensors
-        steps, directions, batch, size = candidates.shape
-        grad_inputs = states.new_empty(steps, directions, batch, 3 * size)
-        grad_state = torch.zeros_like(states[0])
+        directions, steps, batch, size = candidates.shape
+        grad_inputs = states.new_empty(directions, steps, batch, 3 * size)
+        grad_state = torch.zeros_like(states[:, 0])
         for t in reversed(range(steps)):
-            update, reset = gates[t].split(size, dim=-1)
-            step, grad_state = _unit_backward(
-                grad_state + grad_states[t], update, reset, candidates[t], states[t], candidate_weight
+            update, reset = gates[:, t].split(size, dim=-1)
+            grad_state = _unit_backward(
+                grad_state + grad_states[:, t],
+                update,
+                reset,
+                candidates[:, t],
+                states[:, t],
+                candidate_weight,
+                grad_inputs[:, t],
             )
-            grad_inputs[t] = step
-            grad_state = _add_product(grad_state, step[..., : 2 * size], gate_weight)
-        flat = grad_inputs.transpose(0, 1).flatten(1, 2).mT  # (D, 3n, T B)
+            grad_state = _add_product(grad_state, grad_inputs[:, t, :, : 2 * size], gate_weight)
         low = gate_weight.dtype
-        grad_gate_weight = _product(flat[:, : 2 * size], states[:-1].transpose(0, 1).flatten(1, 2).to(low))
-        reset_states = gates[..., size:] * states[:-1]
-        grad_candidate_weight = _product(flat[:, 2 * size :], reset_states.transpose(0, 1).flatten(1, 2).to(low))
+        previous, reset_states = (
+            past.flatten(1, 2).to(low)  # (D, T B, n)
+            for past in (states[:, :-1], gates[..., size:] * states[:, :-1])
+        )
+        flat = grad_inputs.flatten(1, 2).mT  # (D, 3n, T B)
+        grad_gate_weight = _product(flat[:, : 2 * size], previous)
+        grad_candidate_weight = _product(flat[:, 2 * size :], reset_states)
         return grad_inputs, grad_state, None, grad_gate_weight, grad_candidate_weight, None
 
 
 class AttentiveRecurrence(Function):
-    """c_t = attend(s_{t-1}); s_t = GRU(s_{t-1}; x_t, c_t) for t = 1..T (section 3.1, appendix A.2.2).
+    """C c_t = Σ_j α_tj C h_j, α_t for the query s_{t-1}; s_t = GRU(s_{t-1}; x_t + C c_t) for t = 1..T.
+
+    (Section 3.1, appendix A.2.2.)
 
     Inputs:
         inputs: W E y_{t-1} with biases, blocks z, r, s~; (T, B, 3n).
         initial: s_0, (B, n).
-        annotations: h_j, (B, S, C).
         keys: U_a h_j, (B, S, a).
-        mask: 1 where the source position is real, else 0; (B, S), of the annotations' type.
+        values: [C_z; C_r; C] h_j, (B, S, 3n).
+        mask: 1 where the source position is real, else 0; (B, S), of the values' type.
         query_weight: W_a, (a, n).
         energy_weight: v_a, (a,), or None for the product of query and key.
         gate_weight: [U_z; U_r], (2n, n).
         candidate_weight: U, (n, n).
-        context_weight: [C_z; C_r; C], (3n, C).
         scale: factor of the product of query and key.
         low: precision of the products with weights, `product_dtype`.
 
     Returns:
-        states s_1..s_T (T, B, n), contexts c_1..c_T (T, B, C) and alignments (T, B, S).
+        states s_1..s_T (T, B, n) and alignments (T, B, S).
     """
 
     @staticmethod
@@ -176,116 +190,120 @@ class AttentiveRecurrence(Function):
         ctx,
         inputs,
         initial,
-        annotations,
         keys,
+        values,
         mask,
         query_weight,
         energy_weight,
         gate_weight,
         candidate_weight,
-        context_weight,
         scale,
         low,
     ):
         steps, batch, _ = inputs.shape
         size, alignment_size = initial.shape[-1], query_weight.shape[0]
+        # The additive score is computed as v·tanh x = 2 v·σ(2x) + constant, see `RNNsearchAttention`, and the factor
+        # of both kinds goes into queries and keys: x is scale · query and scale · key from here on.
+        additive = energy_weight is not None
+        query_scale, key_scale = (2.0, 2.0) if additive else (scale, 1.0)
         states = gate_weight.new_empty(steps + 1, batch, size)
         queries = states.new_empty(steps, batch, alignment_size)
         gates = states.new_empty(steps, batch, 2 * size)
         candidates = states.new_empty(steps, batch, size)
-        alignments = states.new_empty(steps, batch, annotations.shape[1])
-        contexts = states.new_empty(steps, batch, annotations.shape[2])
-        state_weight = torch.cat([query_weight, gate_weight]).to(low)  # (a + 2n, n)
-        candidate_weight, context_weight = candidate_weight.to(low), context_weight.to(low)
-        state_weight_t, candidate_weight_t, context_weight_t = (
-            weight.t().contiguous() for weight in (state_weight, candidate_weight, context_weight)
-        )
-        inputs, annotations, keys = (tensor.to(states.dtype) for tensor in (inputs, annotations, keys))
+        alignments = states.new_empty(steps, batch, keys.shape[1])
+        state_weight = torch.cat([query_weight * query_scale, gate_weight]).to(low)  # (a + 2n, n)
+        candidate_weight = candidate_weight.to(low)
+        state_weight_t, candidate_weight_t = (weight.t().contiguous() for weight in (state_weight, candidate_weight))
+        inputs, keys, values = (tensor.to(states.dtype) for tensor in (inputs, keys * key_scale, values))
         blocked = mask == 0
         lowest = torch.finfo(states.dtype).min
         states[0] = initial
         for t in range(steps):
-            state, gate, candidate = states[t], gates[t], candidates[t]
+            state, gate = states[t], gates[t]
             query, gate_terms = _product(state, state_weight_t).split([alignment_size, 2 * size], dim=-1)
             queries[t] = query
-            if energy_weight is None:
-                energies = torch.bmm(keys, queries[t].unsqueeze(-1)).squeeze(-1) * scale
+            if additive:
+                energies = ((keys + query.unsqueeze(1)).sigmoid_() @ energy_weight).mul_(2)  # (B, S)
             else:
-                energies = (keys + queries[t].unsqueeze(1)).tanh_() @ energy_weight
+                energies = torch.bmm(query.unsqueeze(1), keys.mT).squeeze(1)
             alignments[t] = energies.masked_fill_(blocked, lowest).softmax(dim=-1).mul_(mask)
-            torch.bmm(alignments[t].unsqueeze(1), annotations, out=contexts[t].unsqueeze(1))
-            terms = _add_product(inputs[t], contexts[t], context_weight_t)
+            terms = torch.baddbmm(inputs[t].unsqueeze(1), alignments[t].unsqueeze(1), values).squeeze(1)
             torch.add(terms[:, : 2 * size], gate_terms, out=gate).sigmoid_()
             update, reset = gate.split(size, dim=-1)
-            torch.tanh(_add_product(terms[:, 2 * size :], reset * state, candidate_weight_t), out=candidate)
-            torch.lerp(state, candidate, update, out=states[t + 1])
+            candidate = _add_product(terms[:, 2 * size :], reset * state, candidate_weight_t)
+            torch.lerp(state, torch.tanh(candidate, out=candidates[t]), update, out=states[t + 1])
         ctx.save_for_backward(
-            states, queries, gates, candidates, alignments, contexts, annotations, keys,
-            state_weight, energy_weight, candidate_weight, context_weight,
+            states, queries, gates, candidates, alignments, keys, values,
+            state_weight, energy_weight, candidate_weight,
         )  # fmt: skip
-        ctx.scale = scale
-        return states[1:], contexts, alignments
+        ctx.scales = query_scale, key_scale
+        return states[1:], alignments
 
     @staticmethod
     @once_differentiable
     @_without_autocast
-    def backward(ctx, grad_states, grad_contexts, grad_alignments):  # type: ignore[override]
+    def backward(ctx, grad_states, grad_alignments):  # type: ignore[override]
         (
-            states, queries, gates, candidates, alignments, contexts, annotations, keys,
-            state_weight, energy_weight, candidate_weight, context_weight,
+            states, queries, gates, candidates, alignments, keys, values,
+            state_weight, energy_weight, candidate_weight,
         ) = ctx.saved_tensors  # fmt: skip
+        query_scale, key_scale = ctx.scales
         steps, batch, size = candidates.shape
-        grad_inputs = states.new_empty(steps, batch, 3 * size)
-        grad_queries = torch.empty_like(queries)
+        alignment_size = queries.shape[-1]
+        # Of queries and inputs [z, r, s~] side by side: what goes back to the state through one product, (a + 2n), and
+        # what goes to the inputs, 3n, overlap.
+        grads = states.new_empty(steps, batch, alignment_size + 3 * size)
+        grad_queries, grad_inputs = grads.split([alignment_size, 3 * size], dim=-1)
+        grad_terms = grads[..., : alignment_size + 2 * size]
         grad_energies = torch.empty_like(alignments)
-        grad_all_contexts = torch.empty_like(contexts)
         grad_state = torch.zeros_like(states[0])
         additive = energy_weight is not None
         grad_keys = torch.zeros_like(keys)
         grad_energy_weight: Any = torch.zeros_like(energy_weight) if additive else None
+        values_t = values.mT
         for t in reversed(range(steps)):
             update, reset = gates[t].split(size, dim=-1)
-            step, grad_state = _unit_backward(
-                grad_state + grad_states[t], update, reset, candidates[t], states[t], candidate_weight
+            grad_state = _unit_backward(
+                grad_state + grad_states[t], update, reset, candidates[t], states[t], candidate_weight, grad_inputs[t]
             )
-            grad_inputs[t] = step
-            grad_context = _add_product(grad_contexts[t], step, context_weight)
-            grad_all_contexts[t] = grad_context
-            grad_alignment = torch.bmm(annotations, grad_context.unsqueeze(-1)).squeeze(-1) + grad_alignments[t]
-            weighted = alignments[t] * grad_alignment
-            grad_energy = weighted - alignments[t] * weighted.sum(-1, keepdim=True)  # (B, S)
-            grad_energies[t] = grad_energy
+            # A row times a matrix: the same as a matrix times a column takes several times as long on a CPU.
+            grad_alignment = torch.bmm(grad_inputs[t].unsqueeze(1), values_t).squeeze(1).add_(grad_alignments[t])
+            weighted = grad_alignment.mul_(alignments[t])
+            grad_energy = torch.addcmul(
+                weighted, alignments[t], weighted.sum(-1, keepdim=True), value=-1, out=grad_energies[t]
+            )  # (B, S)
             if additive:
-                hidden = (keys + queries[t].unsqueeze(1)).tanh_()  # (B, S, a)
-                grad_energy_weight += torch.mv(hidden.flatten(0, 1).t(), grad_energy.flatten())
-                hidden.square_().neg_().add_(1)
-                torch.bmm(grad_energy.unsqueeze(1), hidden, out=grad_queries[t].unsqueeze(1))
-                grad_queries[t] *= energy_weight
+                hidden = (keys + queries[t].unsqueeze(1)).sigmoid_()  # (B, S, a)
+                grad_energy_weight.addmv_(hidden.flatten(0, 1).t(), grad_energy.flatten())
+                hidden.addcmul_(hidden, hidden, value=-1)  # σ'
+                grad_query = torch.bmm(grad_energy.unsqueeze(1), hidden).squeeze(1)
+                torch.mul(grad_query, energy_weight, out=grad_queries[t]).mul_(2)
                 grad_keys.addcmul_(grad_energy.unsqueeze(-1), hidden)
             else:
-                torch.bmm((grad_energy * ctx.scale).unsqueeze(1), keys, out=grad_queries[t].unsqueeze(1))
-            grad_terms = torch.cat([grad_queries[t], step[:, : 2 * size]], dim=-1)
-            grad_state = _add_product(grad_state, grad_terms, state_weight)
+                grad_queries[t] = torch.bmm(grad_energy.unsqueeze(1), keys).squeeze(1)
+            grad_state = _add_product(grad_state, grad_terms[t], state_weight)
         if additive:
-            grad_keys *= energy_weight
+            grad_keys *= 2 * energy_weight
+            grad_energy_weight *= 2
         else:
-            grad_keys = grad_energies.permute(1, 2, 0) @ queries.transpose(0, 1) * ctx.scale
-        previous, past_contexts, reset_states = (
+            grad_keys = grad_energies.permute(1, 2, 0) @ queries.transpose(0, 1)
+        previous, reset_states = (
             past.flatten(0, 1).to(state_weight.dtype)  # (T B, n)
-            for past in (states[:-1], contexts, gates[..., size:] * states[:-1])
+            for past in (states[:-1], gates[..., size:] * states[:-1])
         )
-        flat = grad_inputs.flatten(0, 1).t()  # (3n, T B)
+        grad_query_weight, grad_gate_weight = _product(grad_terms.flatten(0, 1).t(), previous).split(
+            [alignment_size, 2 * size]
+        )
         return (
             grad_inputs,
             grad_state,
-            alignments.permute(1, 2, 0) @ grad_all_contexts.transpose(0, 1),
-            grad_keys,
+            grad_keys * key_scale,
+            alignments.permute(1, 2, 0) @ grad_inputs.transpose(0, 1),
             None,
-            _product(grad_queries.flatten(0, 1).t(), previous),
+            grad_query_weight * query_scale,
             grad_energy_weight,
-            _product(flat[: 2 * size], previous),
-            _product(flat[2 * size :], reset_states),
-            _product(flat, past_contexts),
+            grad_gate_weight,
+            _product(grad_inputs[..., 2 * size :].flatten(0, 1).t(), reset_states),
             None,
             None,
         )

@@ -70,6 +70,7 @@ rnnsearch/modeling/__init__.py
 rnnsearch/modeling/configuration_rnnsearch.py
 rnnsearch/modeling/generation_rnnsearch.py
 rnnsearch/modeling/layers_rnnsearch.py
+rnnsearch/modeling/loss_rnnsearch.py
 rnnsearch/modeling/modeling_rnnsearch.py
 rnnsearch/modeling/pipeline_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py

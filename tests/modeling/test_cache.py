@@ -14,10 +14,11 @@ TOLERANCE = {"atol": 1e-10, "rtol": 0}
 
 @pytest.fixture
 def cache() -> RNNsearchCache:
-    """Two beams of two sentences; row i of each tensor is filled with i, or with its sentence in the keys."""
-    rows = torch.arange(4.0)[:, None]
-    keys = torch.tensor([0.0, 0.0, 1.0, 1.0])[:, None, None].expand(4, 5, 2)
-    return RNNsearchCache(rows.expand(4, 3), rows.expand(4, 6), keys, seen_tokens=7)
+    """Two beams of two sentences; row i of each tensor is filled with i, sentence b of keys and values with b."""
+    rows, sentences = torch.arange(4.0)[:, None], torch.arange(2.0)[:, None, None]
+    return RNNsearchCache(
+        rows.expand(4, 3), rows.expand(4, 6), sentences.expand(2, 5, 2), sentences.expand(2, 5, 6), seen_tokens=7
+    )
 
 
 def tensors(cache: RNNsearchCache) -> dict[str, Tensor]:
@@ -68,11 +69,12 @@ def test_a_step_does_not_change_the_state_it_was_given(make_model, kind, batch):
 @torch.no_grad()
 def test_shapes(make_model, kind, batch):
     cache = make_model(**kind)(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4]] * 3), use_cache=True).cache
-    context = 12 if kind["context"] == "search" else 6
-    expected = {"state": (3, 6), "context": (3, context), "keys": (3, 7, 3)}
-    if kind["context"] == "fixed":
-        del expected["keys"]
-        assert cache.keys is None
+    terms = 3 * 6 + 2 * 4
+    expected = {"state": (3, 6), "context": (3, terms)}
+    if kind["context"] == "search":
+        expected |= {"keys": (3, 7, 3), "values": (3, 7, terms)}
+    else:
+        assert cache.keys is None and cache.values is None
     assert {name: tuple(tensor.shape) for name, tensor in tensors(cache).items()} == expected
     assert (cache.batch_size, len(cache), cache.seen_tokens) == (3, 1, 2)
 
@@ -81,22 +83,22 @@ def test_shapes(make_model, kind, batch):
 def test_copies(cache, copied):
     other = copied(cache)
     assert isinstance(other, RNNsearchCache) and other.get_seq_length() == 7
-    assert tensors(other).keys() == {"state", "context", "keys"}
+    assert tensors(other).keys() == {"state", "context", "keys", "values"}
     other.reorder_cache(torch.tensor([3, 2, 1, 0]))
     assert cache.state[:, 0].tolist() == [0, 1, 2, 3]
 
 
 def test_reorder(cache):
-    """Beams change places within their sentence, so the keys, one set for a sentence, may stay."""
+    """Beams change places within their sentence, whose keys and values stay."""
     cache.reorder_cache(torch.tensor([1, 1, 2, 3]))
     assert cache.state[:, 0].tolist() == cache.context[:, 5].tolist() == [1, 1, 2, 3]
-    assert cache.keys[:, 4, 1].tolist() == [0, 0, 1, 1]
+    assert cache.keys[:, 4, 1].tolist() == cache.values[:, 4, 5].tolist() == [0, 1]
 
 
 def test_select_rows(cache):
     cache.batch_select_indices(torch.tensor([3, 0]))
     assert cache.state[:, 0].tolist() == cache.context[:, 5].tolist() == [3, 0]
-    assert cache.keys[:, 4, 1].tolist() == [1, 0]
+    assert cache.keys[:, 4, 1].tolist() == cache.values[:, 4, 5].tolist() == [1, 0]
     assert cache.batch_size == 2
 
 
@@ -104,11 +106,11 @@ def test_repeat_rows(cache):
     cache.batch_select_indices(torch.tensor([0, 2]))
     cache.batch_repeat_interleave(3)
     assert cache.state[:, 0].tolist() == [0, 0, 0, 2, 2, 2]
-    assert cache.keys[:, 0, 0].tolist() == [0, 0, 0, 1, 1, 1]
+    assert cache.keys[:, 0, 0].tolist() == cache.values[:, 0, 0].tolist() == [0, 1]
 
 
 def test_fixed_context_has_no_keys_to_move():
-    cache = RNNsearchCache(torch.arange(2.0)[:, None], torch.arange(2.0)[:, None], None)
+    cache = RNNsearchCache(torch.arange(2.0)[:, None], torch.arange(2.0)[:, None], None, None)
     cache.batch_repeat_interleave(2)
     assert cache.keys is None and cache.state[:, 0].tolist() == [0, 0, 1, 1]
 

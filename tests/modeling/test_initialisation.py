@@ -77,10 +77,10 @@ def test_seed_decides():
 @pytest.mark.parametrize("step_order", ["paper", "groundhog"])
 def test_first_alignments_are_uniform_and_the_first_gradients_the_papers(step_order):
     """v_a = 0: no gradient reaches W_a and U_a yet, and v_a gets one because those two are not zero."""
-    model = build(step_order=step_order)
+    model = build(step_order=step_order).double()
     source = torch.tensor([[5, 6, 7, 8, 2], [9, 4, 2, 0, 0]])
     output = model(source, labels=torch.tensor([[4, 9, 2], [6, 2, -100]]), output_attentions=True)
-    expected = torch.tensor([[1 / 5] * 5, [1 / 3, 1 / 3, 1 / 3, 0, 0]])[:, None, None].expand(2, 1, 3, 5)
+    expected = torch.tensor([[1 / 5] * 5, [1 / 3, 1 / 3, 1 / 3, 0, 0]]).double()[:, None, None].expand(2, 1, 3, 5)
     torch.testing.assert_close(output.cross_attentions[0], expected)
     output.loss.backward()
     attention = model.model.decoder.attention

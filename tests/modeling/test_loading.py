@@ -122,11 +122,11 @@ def test_source_vocabulary_grows_alone(make_model, batch, tmp_path):
     assert table is model.get_input_embeddings() is model.model.encoder.embed_tokens
     assert (table.num_embeddings, model.config.src_vocab_size, model.config.vocab_size) == (19, 19, 11)
     assert torch.equal(model.model.decoder.embed_tokens.weight, target) and model.lm_head.out_features == 11
-    assert torch.equal(model(**batch.encoded, labels=batch.labels).logits, before)
+    torch.testing.assert_close(model(**batch.encoded, labels=batch.labels).logits, before, atol=1e-12, rtol=0)
     assert model(torch.tensor([[18, 2]]), labels=torch.tensor([[2]])).logits.isfinite().all()
     model.save_pretrained(tmp_path)
     again = RNNsearchForConditionalGeneration.from_pretrained(tmp_path, dtype=torch.float64)
-    assert torch.equal(again(**batch.encoded, labels=batch.labels).logits, before)
+    torch.testing.assert_close(again(**batch.encoded, labels=batch.labels).logits, before, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("choices", [{}, TIED], ids=["untied", "tied"])
@@ -144,7 +144,7 @@ def test_target_vocabulary_grows_with_its_output_layer(make_model, batch, tmp_pa
     assert not table(torch.tensor([1])).any(), "the start word still has no embedding"
     model.save_pretrained(tmp_path)
     again = RNNsearchForConditionalGeneration.from_pretrained(tmp_path, dtype=torch.float64)
-    assert torch.equal(again(**batch.encoded, labels=batch.labels).logits, after)
+    torch.testing.assert_close(again(**batch.encoded, labels=batch.labels).logits, after, atol=1e-12, rtol=0)
     assert (again.lm_head.weight is again.model.decoder.embed_tokens.weight) == bool(choices)
 
 

@@ -59,8 +59,8 @@ def test_decoder_equals_its_steps(make_model, kind, read):
     decoder = make_model(**kind).get_decoder()
     annotations = random(4, 5, decoder.config.context_size)
     mask = MASK.double()
-    inputs = random(4, 4, 18, seed=1)
-    cache = decoder.start(annotations)
+    inputs = random(4, 4, 18, seed=1)  # words, rows, blocks
+    cache = decoder.start(annotations, 4)
     if read:
         cache.state, cache.context = random(4, 6, seed=2), random(*cache.context.shape, seed=3)
         cache.seen_tokens = read
@@ -70,11 +70,11 @@ def test_decoder_equals_its_steps(make_model, kind, read):
 
     steps, after = [], cache
     for i in range(4):
-        *step, after = decoder.step(inputs[:, i : i + 1], annotations, mask, after)
+        *step, after = decoder.step(inputs[i : i + 1], mask, after)
         steps.append(step)
-    expected = [torch.cat(outputs, dim=1) for outputs in zip(*steps, strict=True) if outputs[0] is not None]
-    *actual, after_run = decoder.run(inputs, annotations, mask, cache)
-    actual = [output for output in actual if output is not None]
+    expected = [torch.cat(outputs) for outputs in zip(*steps, strict=True) if outputs[0] is not None]
+    *actual, after_run = decoder.run(inputs, mask, cache)
+    actual = [output.expand(4, -1, -1) for output in actual if output is not None]
     assert len(actual) == len(expected) == (3 if kind["context"] == "search" else 2)
     for output, truth in zip(actual, expected, strict=True):
         torch.testing.assert_close(output, truth, **TOLERANCE)
@@ -91,30 +91,50 @@ def test_row_without_a_source_reads_nothing(make_model, kind):
     decoder = make_model(**{**kind, "context": "search"}).get_decoder()
     annotations = random(4, 5, 12)
     for run in (decoder.run, decoder.step):
-        _, contexts, alignments, _ = run(random(4, 1, 18), annotations, MASK.double(), decoder.start(annotations))
-        assert not contexts[2].any() and not alignments[2].any()
-        assert not alignments.squeeze(1)[MASK == 0].any()
+        _, contexts, alignments, _ = run(random(1, 4, 18), MASK.double(), decoder.start(annotations, 4))
+        assert contexts[0, 0].any() and not contexts[0, 2].any() and not alignments[0, 2].any()
+        assert not alignments[0][MASK == 0].any()
 
 
-@pytest.mark.parametrize("mask", [None, MASK.double().t()[:, None, :, None].repeat(1, 2, 1, 1)], ids=["all", "masked"])
+def test_rows_of_one_sentence_share_it(make_model, kind):
+    """Three rows for each of two sentences, by one word and by several, as if each had the sentence to itself."""
+    decoder = make_model(**kind).get_decoder()
+    annotations, mask = random(2, 5, decoder.config.context_size), MASK[:2].double()
+    for words in (1, 3):
+        inputs = random(words, 6, 18, seed=1)
+        run = decoder.step if words == 1 else decoder.run
+        shared = run(inputs, mask, decoder.start(annotations, 6))
+        own = run(inputs, mask.repeat_interleave(3, 0), decoder.start(annotations.repeat_interleave(3, 0), 6))
+        for actual, expected in zip((*shared[:3], shared[3].context), (*own[:3], own[3].context), strict=True):
+            if expected is not None:
+                torch.testing.assert_close(actual, expected, **TOLERANCE)
+        if kind["context"] == "search":
+            assert shared[3].keys.shape[0] == shared[3].values.shape[0] == 2
+
+
+def test_rows_that_cannot_be_shared_out(make_model, batch):
+    with pytest.raises(ValueError, match=r"4 target rows .* 3 source sentences"):
+        make_model()(**batch.encoded, decoder_input_ids=torch.ones(4, 2, dtype=torch.long))
+
+
+@pytest.mark.parametrize("mask", [None, MASK.double().t()[None, :, :, None].repeat(2, 1, 1, 1)], ids=["all", "masked"])
 def test_gradcheck_of_the_encoder_recurrence(mask):
-    leaves = random(5, 2, 4, 9), random(2, 4, 3, seed=1), mask, random(2, 6, 3, seed=2), random(2, 3, 3, seed=3)
+    leaves = random(2, 5, 4, 9), random(2, 4, 3, seed=1), mask, random(2, 6, 3, seed=2), random(2, 3, 3, seed=3)
     assert torch.autograd.gradcheck(GatedRecurrence.apply, (*leaves, torch.float64))
 
 
 @pytest.mark.parametrize("additive", [True, False])
 def test_gradcheck_of_the_decoder_recurrence(additive):
     leaves = (
-        random(3, 4, 9), random(4, 3, seed=1), random(4, 5, 2, seed=2), random(4, 5, 4, seed=3), MASK.double(),
-        random(4, 3, seed=4), random(4, seed=5) if additive else None,
-        random(6, 3, seed=6), random(3, 3, seed=7), random(9, 2, seed=8),
+        random(3, 4, 9), random(4, 3, seed=1), random(4, 5, 4, seed=2), random(4, 5, 9, seed=3), MASK.double(),
+        random(4, 3, seed=4), random(4, seed=5) if additive else None, random(6, 3, seed=6), random(3, 3, seed=7),
     )  # fmt: skip
     assert torch.autograd.gradcheck(AttentiveRecurrence.apply, (*leaves, 0.7, torch.float64))
 
 
 def test_no_second_derivative_is_promised():
     """The backward pass is written by hand; differentiating it again must fail, not give a wrong number."""
-    inputs = random(2, 1, 1, 3)
+    inputs = random(1, 2, 1, 3)
     states = GatedRecurrence.apply(inputs, random(1, 1, 1), None, random(1, 2, 1), random(1, 1, 1), torch.float64)
     (first,) = torch.autograd.grad(states.square().sum(), inputs, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
@@ -144,7 +164,7 @@ def test_bfloat16_autocast(make_model, kind, batch):
     assert found.isfinite().all()
     assert torch.cosine_similarity(found, exact_gradients, dim=0) > 0.99
     for cache in (several.cache, one.cache):
-        carried = [cache.state, cache.context] + ([] if cache.keys is None else [cache.keys])
+        carried = [cache.state, cache.context] + ([] if cache.keys is None else [cache.keys, cache.values])
         assert {tensor.dtype for tensor in carried} == {torch.float32}
 
 
