@@ -1,0 +1,116 @@
+"""Where the time of a step of `generate` goes: the model or GenerationMixin around it, operations or Python.
+
+    python benchmarks/profile_decoding.py --json profile_decoding.json
+
+Each round translates the same sentences twice. The first time, only the seconds inside the model's calls are taken.
+The second time PyTorch's profiler tells which operations ran inside them and which outside; the profiler slows
+operations down, most of all small ones. What is left of the first time without the operations is called Python: the
+interpreter, and what PyTorch does between operations. The encoder, which runs once, is left out; what GenerationMixin
+does once is spread over the steps.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile, record_function
+
+from ours import RNNsearch
+from record import find_size, origin, run, table, write
+from workload import random_ids
+
+WORDS = 30
+PARTS = ["model, operations", "model, Python", "GenerationMixin, operations", "GenerationMixin, Python"]
+
+
+@contextmanager
+def watched(modules: dict[str, nn.Module], spent: dict[str, float]) -> Iterator[None]:
+    """Add up in `spent` the seconds inside the calls of modules; the profiler sees each call under its name."""
+    running: dict[str, tuple[record_function, float]] = {}
+
+    def enter(name: str) -> None:
+        mark = record_function(name)
+        mark.__enter__()
+        running[name] = mark, time.perf_counter()
+
+    def leave(name: str) -> None:
+        mark, started = running.pop(name)
+        spent[name] = spent.get(name, 0.0) + time.perf_counter() - started
+        mark.__exit__(None, None, None)
+
+    handles = []
+    for name, module in modules.items():
+        handles.append(module.register_forward_pre_hook(lambda *_, name=name: enter(name)))
+        handles.append(module.register_forward_hook(lambda *_, name=name: leave(name)))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def profile_once(system: RNNsearch, sources: list[Tensor], beams: int) -> dict[str, float]:
+    """Milliseconds of a step by part."""
+    modules = {"model": system.model, "encoder": system.model.get_encoder()}
+    spent: dict[str, float] = {}
+    with watched(modules, spent):
+        started = time.perf_counter()
+        for source in sources:
+            system.translate(source, WORDS, beams)
+        around = time.perf_counter() - started - spent["model"] - spent["encoder"]
+    with watched(modules, {}), profile(activities=[ProfilerActivity.CPU]) as profiler:
+        for source in sources:
+            system.translate(source, WORDS, beams)
+    inside = outside = 0.0
+    for event in profiler.events():
+        parent = event.cpu_parent
+        if parent is None and event.name not in modules:
+            outside += event.cpu_time_total / 1e6
+        elif parent is not None and parent.name == "model":
+            inside += event.cpu_time_total / 1e6
+    parts = [inside, spent["model"] - inside, outside, around - outside]
+    return {part: 1000 * value / (WORDS * len(sources)) for part, value in zip(PARTS, parts, strict=True)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=find_size, default="s25", help="or a JSON file; default s25")
+    parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="default float32")
+    parser.add_argument("--threads", type=int, default=1, help="default 1")
+    parser.add_argument("--rounds", type=int, default=3, help="default 3")
+    parser.add_argument("--seed", type=int, default=1234, help="default 1234")
+    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
+    parser.add_argument("--json", type=Path, help="where the figures are written")
+    options = parser.parse_args()
+    record = origin(options.seed, tested=not options.untested)
+    record |= {"size": options.size.name, "precision": options.precision, "threads": options.threads}
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    system = RNNsearch(options.size)
+    system.model.eval().to(getattr(torch, options.precision))
+    rows: list[dict[str, Any]] = []
+    for batch, translations in ((1, 8), (64, 1)):
+        ids = random_ids(system, options.size, batch * translations, options.size.source_length, options.seed)
+        for name, beams in (("greedy", 1), ("beam 5", 5)):
+            system.translate(ids[:batch], 2, beams)
+            rounds = [profile_once(system, list(ids.split(batch)), beams) for _ in range(options.rounds)]
+            parts = {part: statistics.median(each[part] for each in rounds) for part in PARTS}
+            rows.append({"task": f"{name}, batch {batch}", "milliseconds": parts})
+    print(f"\n{options.size.name}, {options.precision}, threads: {options.threads}; milliseconds of a step\n")
+    print(
+        table(
+            ["", *PARTS, "together"],
+            [[row["task"], *row["milliseconds"].values(), sum(row["milliseconds"].values())] for row in rows],
+        )
+    )
+    write(options.json, record | {"rounds": options.rounds, "rows": rows})
+
+
+if __name__ == "__main__":
+    run(main)
