@@ -2,17 +2,17 @@
 
     python benchmarks/profile_decoding.py --json profile_decoding.json
 
-Each round translates the same sentences twice. The first time, only the seconds inside the model's calls are taken.
-The second time PyTorch's profiler tells which operations ran inside them and which outside; the profiler slows
-operations down, most of all small ones. What is left of the first time without the operations is called Python: the
-interpreter, and what PyTorch does between operations. The encoder, which runs once, is left out; what GenerationMixin
-does once is spread over the steps.
+Each round translates the same sentences twice. The first time tells how long the model's calls take and how long
+everything around them. The second time, PyTorch's profiler tells which share of either is spent in operations; what
+is left is called Python: the interpreter, and what PyTorch does between operations. The profiler makes small
+operations look somewhat larger. The encoder, which runs once, is left out; what GenerationMixin does once is spread
+over the steps. At one thread the clock of the first time is the CPU seconds of the process.
 """
 
 import argparse
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,27 +30,29 @@ PARTS = ["model, operations", "model, Python", "GenerationMixin, operations", "G
 
 
 @contextmanager
-def watched(modules: dict[str, nn.Module], spent: dict[str, float]) -> Iterator[None]:
-    """Add up in `spent` the seconds inside the calls of modules; the profiler sees each call under its name."""
+def watched(modules: dict[str, nn.Module], clock: Callable[[], float], spent: dict[str, float]) -> Iterator[None]:
+    """Add up in `spent` the seconds of the calls of modules and of all; the profiler sees each call by its name."""
     running: dict[str, tuple[record_function, float]] = {}
 
     def enter(name: str) -> None:
         mark = record_function(name)
         mark.__enter__()
-        running[name] = mark, time.perf_counter()
+        running[name] = mark, clock()
 
     def leave(name: str) -> None:
         mark, started = running.pop(name)
-        spent[name] = spent.get(name, 0.0) + time.perf_counter() - started
+        spent[name] = spent.get(name, 0.0) + clock() - started
         mark.__exit__(None, None, None)
 
     handles = []
     for name, module in modules.items():
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: enter(name)))
         handles.append(module.register_forward_hook(lambda *_, name=name: leave(name)))
+    started = clock()
     try:
         yield
     finally:
+        spent["all"] = clock() - started
         for handle in handles:
             handle.remove()
 
@@ -58,13 +60,13 @@ def watched(modules: dict[str, nn.Module], spent: dict[str, float]) -> Iterator[
 def profile_once(system: RNNsearch, sources: list[Tensor], beams: int) -> dict[str, float]:
     """Milliseconds of a step by part."""
     modules = {"model": system.model, "encoder": system.model.get_encoder()}
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     spent: dict[str, float] = {}
-    with watched(modules, spent):
-        started = time.perf_counter()
+    with watched(modules, clock, spent):
         for source in sources:
             system.translate(source, WORDS, beams)
-        around = time.perf_counter() - started - spent["model"] - spent["encoder"]
-    with watched(modules, {}), profile(activities=[ProfilerActivity.CPU]) as profiler:
+    profiled: dict[str, float] = {}
+    with profile(activities=[ProfilerActivity.CPU]) as profiler, watched(modules, time.perf_counter, profiled):
         for source in sources:
             system.translate(source, WORDS, beams)
     inside = outside = 0.0
@@ -74,7 +76,13 @@ def profile_once(system: RNNsearch, sources: list[Tensor], beams: int) -> dict[s
             outside += event.cpu_time_total / 1e6
         elif parent is not None and parent.name == "model":
             inside += event.cpu_time_total / 1e6
-    parts = [inside, spent["model"] - inside, outside, around - outside]
+    parts = []
+    for operations, seconds, slowed in (
+        (inside, spent["model"], profiled["model"]),
+        (outside, *(each["all"] - each["model"] - each["encoder"] for each in (spent, profiled))),
+    ):
+        share = operations / slowed
+        parts += [share * seconds, (1 - share) * seconds]
     return {part: 1000 * value / (WORDS * len(sources)) for part, value in zip(PARTS, parts, strict=True)}
 
 

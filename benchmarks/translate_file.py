@@ -23,6 +23,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import torch
+from transformers.utils import logging
+
 from protocol import Worker
 from record import find_size, origin, run, table, write
 from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration, RNNsearchTokenizer
@@ -39,8 +42,6 @@ def words(number: int) -> list[str]:
 
 def make_model(size: Size, folder: Path, seed: int) -> None:
     """Save a model with random weights, and a tokenizer whose vocabularies are as large as its own."""
-    import torch
-
     vocabulary = words(size.vocabulary - 4)  # beside the special tokens
     tokenizer = RNNsearchTokenizer.train(
         vocabulary, vocabulary, kind="word", vocab_size=size.vocabulary, src_vocab_size=size.vocabulary
@@ -95,6 +96,7 @@ def main() -> None:
         folder = Path(name)
         model = options.model
         if model is None:
+            logging.disable_progress_bar()
             model = str(folder / "model")
             make_model(options.size, folder / "model", options.seed)
         source = options.input

@@ -10,6 +10,13 @@ def short_translations(module, monkeypatch):
     monkeypatch.setattr(module("profile_decoding"), "WORDS", 3)
 
 
+def work() -> None:
+    """20 milliseconds of Python."""
+    end = time.process_time() + 0.02
+    while time.process_time() < end:
+        pass
+
+
 def test_parts(here, command, tiny_file):
     printed, record = command("profile_decoding", "--size", tiny_file, "--rounds", "1")
     assert [row["task"] for row in record["rows"]] == [
@@ -19,7 +26,7 @@ def test_parts(here, command, tiny_file):
         assert list(row["milliseconds"]) == [
             "model, operations", "model, Python", "GenerationMixin, operations", "GenerationMixin, Python"
         ]  # fmt: skip
-        assert row["milliseconds"]["model, operations"] > 0
+        assert all(value > 0 for value in row["milliseconds"].values())
     assert "| beam 5, batch 64 |" in printed
 
 
@@ -29,18 +36,17 @@ def test_time_goes_where_it_is_spent(module, tiny, monkeypatch):
     system = module("ours").RNNsearch(tiny)
     system.model.eval()
     sources = [module("workload").random_ids(system, tiny, 1, 4, 0)]
-    before = profile.profile_once(system, sources, 1)
-    handle = system.model.lm_head.register_forward_hook(lambda *_: time.sleep(0.02))
+    handle = system.model.lm_head.register_forward_hook(lambda *_: work())
     slow_model = profile.profile_once(system, sources, 1)
     handle.remove()
     prepare = system.model.prepare_inputs_for_generation
 
     def slowly(*arguments, **options):
-        time.sleep(0.02)
+        work()
         return prepare(*arguments, **options)
 
     monkeypatch.setattr(system.model, "prepare_inputs_for_generation", slowly)
     slow_search = profile.profile_once(system, sources, 1)
     for slow, part in ((slow_model, "model, Python"), (slow_search, "GenerationMixin, Python")):
-        assert slow[part] > 20
-        assert all(slow[name] < 20 for name in before if name != part)
+        assert slow[part] > 19
+        assert all(slow[name] < 19 for name in slow if name != part)
