@@ -54,8 +54,19 @@ CLASSES = "from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM
     [
         f"import rnnsearch\n{CLASSES}",
         f"{CLASSES}\nimport rnnsearch",
+        f"import rnnsearch\nrnnsearch.RNNsearchModel\n{CLASSES}",
+        f"import rnnsearch\nfrom transformers import T5Model\n{CLASSES}",
+        f"from transformers import T5Model\nimport rnnsearch\n{CLASSES}",
+        f"import rnnsearch, transformers.modeling_layers\n{CLASSES}",
     ],
-    ids=["before Transformers", "after Transformers"],
+    ids=[
+        "before Transformers",
+        "after Transformers",
+        "our model first",
+        "before another model",
+        "after another model",
+        "before the layers",
+    ],
 )
 def test_order_of_imports_does_not_matter(tiny_model, tiny_tokenizer, tiny_model_dir, imports):
     classes, ids = json.loads(python(TRANSLATE.format(imports=imports), str(tiny_model_dir)))

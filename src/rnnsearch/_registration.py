@@ -21,6 +21,14 @@ def _register_config() -> None:
     AutoConfig.register("rnnsearch", RNNsearchConfig, exist_ok=True)
 
 
+def _import_layers() -> None:
+    import_module("transformers.modeling_layers")
+
+
+def _import_models() -> None:
+    import_module("rnnsearch.modeling.modeling_rnnsearch")
+
+
 def _register_models() -> None:
     from transformers.models.auto.modeling_auto import AutoModel, AutoModelForSeq2SeqLM
 
@@ -41,7 +49,6 @@ def _register_tokenizer() -> None:
 
 
 def _import_pipeline() -> None:
-    # Not more than that: it may be this very import that has asked for Transformers' pipelines.
     import_module("rnnsearch.modeling.pipeline_rnnsearch")
 
 
@@ -65,9 +72,14 @@ def _without_languages(task: str) -> str:
     return re.sub(r"^translation_[^_]+_to_[^_]+$", "translation", task)
 
 
+# Where two modules import each other, the first of them is not finished when the second is: so what follows an import
+# is no more than the next import, which returns at once if it is under way, until the module that registers is there.
+# The layers import the Auto classes; our models import the layers, our pipeline those of Transformers.
 _REGISTRATIONS: dict[str, Callable[[], None]] = {
     "transformers.models.auto.configuration_auto": _register_config,
-    "transformers.models.auto.modeling_auto": _register_models,
+    "transformers.models.auto.modeling_auto": _import_layers,
+    "transformers.modeling_layers": _import_models,
+    "rnnsearch.modeling.modeling_rnnsearch": _register_models,
     "transformers.models.auto.tokenization_auto": _register_tokenizer,
     "transformers.pipelines": _import_pipeline,
     "rnnsearch.modeling.pipeline_rnnsearch": _register_pipeline,
@@ -99,10 +111,8 @@ class _AfterImport(MetaPathFinder):
 
 def register_when_imported() -> None:
     """Register what is imported already, and the rest when it is."""
-    late = {}
-    for name, action in _REGISTRATIONS.items():
-        if name in sys.modules:
-            action()
-        else:
-            late[name] = action
+    imported = [action for name, action in _REGISTRATIONS.items() if name in sys.modules]
+    late = {name: action for name, action in _REGISTRATIONS.items() if name not in sys.modules}
     sys.meta_path.insert(0, _AfterImport(late))
+    for action in imported:
+        action()
