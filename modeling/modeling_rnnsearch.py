@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import Function
 from transformers.modeling_outputs import (
     BaseModelOutput,
     BaseModelOutputWithPastAndCrossAttentions,
@@ -50,7 +49,7 @@ from .layers_rnnsearch import (
     source_mask,
 )
 from .loss_rnnsearch import IGNORED
-from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, product_dtype
+from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, RNNsearchRecurrence, product_dtype
 
 if TYPE_CHECKING:
     # Saving a model copies the files of relative imports: this one takes the pipeline along.
@@ -66,16 +65,9 @@ class RNNsearchPreTrainedModel(PreTrainedModel):
     main_input_name = "input_ids"
     accepts_loss_kwargs = True
     supports_gradient_checkpointing = True
-    gradient_checkpointing = False  # Transformers sets it, with the function that runs a part again
     _is_stateful = True
     _no_split_modules = ["RNNsearchEncoder", "RNNsearchContextUnit", "RNNsearchAttention", "RNNsearchReadout"]
     _skip_keys_device_placement = ["cache", "past_key_values"]
-
-    def _recurrence(self, recurrence: type[Function], *arguments):
-        """A whole sequence; with activation checkpointing it runs again in the backward pass and keeps no gates."""
-        if self.gradient_checkpointing and self.training:
-            return self._gradient_checkpointing_func(recurrence.apply, *arguments)
-        return recurrence.apply(*arguments)
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -104,6 +96,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         # CODEPATH: RNNsearch reads both ways, RNNencdec (`context="fixed"`) forwards only.
         if config.context == "search":
             self.backward_unit = RNNsearchUnit(config.embedding_size, config.hidden_size)
+        self.recurrence = RNNsearchRecurrence(GatedRecurrence)
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.annotation_dropout = nn.Dropout(config.annotation_dropout)
         self.post_init()
@@ -151,8 +144,7 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
         sequence = embedded.transpose(0, 1)  # (S, B, m)
         mask = None if attention_mask is None else attention_mask.t().unsqueeze(-1).to(embedded)  # (S, B, 1)
         # D directions side by side; the backward unit reads the same sentence from its end.
-        states = self._recurrence(
-            GatedRecurrence,
+        states = self.recurrence(
             torch.stack(
                 [unit.input_proj(read) for unit, read in zip(units, (sequence, sequence.flip(0)), strict=False)]
             ),
@@ -186,6 +178,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         # CODEPATH: RNNsearch attends, RNNencdec (`context="fixed"`) has one context for all words.
         self.attention = RNNsearchAttention(config) if config.context == "search" else None
         self.unit = RNNsearchContextUnit(config.embedding_size, config.hidden_size, config.context_size)
+        self.recurrence = RNNsearchRecurrence(GatedRecurrence if self.attention is None else AttentiveRecurrence)
         self.readout = RNNsearchReadout(config)
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.post_init()
@@ -312,8 +305,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
         low = product_dtype(self.embed_tokens.weight)
         if self.attention is None or cache.keys is None or cache.values is None:
             inputs = inputs + context[:, :terms]
-            states = self._recurrence(
-                GatedRecurrence,
+            states = self.recurrence(
                 inputs.unsqueeze(0),
                 state.unsqueeze(0),
                 None,
@@ -329,8 +321,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             )
             unit_values, readout_values = values.split([terms, values.shape[-1] - terms], dim=-1)
             energy_proj = self.attention.energy_proj
-            states, alignments = self._recurrence(
-                AttentiveRecurrence,
+            states, alignments = self.recurrence(
                 inputs,
                 state,
                 keys,

@@ -32,6 +32,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 
 def product_dtype(weight: Tensor) -> torch.dtype:
@@ -307,3 +308,15 @@ class AttentiveRecurrence(Function):
             None,
             None,
         )
+
+
+class RNNsearchRecurrence(GradientCheckpointingLayer):
+    """A recurrence as a layer, so that activation checkpointing can run it again instead of keeping its gates."""
+
+    def __init__(self, function: type[Function]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arguments):
+        """The arguments and results are those of the function."""
+        return self.function.apply(*arguments)
