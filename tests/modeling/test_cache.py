@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rnnsearch import RNNsearchCache
+from rnnsearch.modeling.generation_rnnsearch import CACHE
 
 TOLERANCE = {"atol": 1e-10, "rtol": 0}
 
@@ -31,11 +32,11 @@ def test_pieces_with_a_carried_state_are_the_whole(make_model, kind, batch, cut)
     model = make_model(**kind)
     words = torch.tensor([[1, 4, 6, 9], [1, 10, 3, 2], [1, 5, 5, 7]])
     whole = model(**batch.encoded, decoder_input_ids=words, use_cache=False, output_attentions=True)
-    assert whole.cache is None
+    assert whole.get(CACHE) is None
     cache, logits, alignments = None, [], []
     for piece in words.split(cut, dim=1):
         output = model(**batch.encoded, decoder_input_ids=piece, cache=cache, use_cache=True, output_attentions=True)
-        cache = output.cache
+        cache = output[CACHE]
         logits.append(output.logits)
         alignments += output.cross_attentions or []
     torch.testing.assert_close(torch.cat(logits, 1), whole.logits, **TOLERANCE)
@@ -48,7 +49,7 @@ def test_pieces_with_a_carried_state_are_the_whole(make_model, kind, batch, cut)
 def test_older_name_of_the_argument_is_understood(make_model, batch):
     model = make_model()
     words = torch.tensor([[1], [1], [1]])
-    cache = model(**batch.encoded, decoder_input_ids=words, use_cache=True).cache
+    cache = model(**batch.encoded, decoder_input_ids=words, use_cache=True)[CACHE]
     new, old = (
         model(**batch.encoded, decoder_input_ids=words + 4, **{name: cache}) for name in ("cache", "past_key_values")
     )
@@ -58,7 +59,7 @@ def test_older_name_of_the_argument_is_understood(make_model, batch):
 @torch.no_grad()
 def test_a_step_does_not_change_the_state_it_was_given(make_model, kind, batch):
     model = make_model(**kind)
-    before = model(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4]] * 3), use_cache=True).cache
+    before = model(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4]] * 3), use_cache=True)[CACHE]
     copied = copy.deepcopy(before)
     for width in (1, 3):
         model(**batch.encoded, decoder_input_ids=torch.full((3, width), 6), cache=before, use_cache=True)
@@ -68,7 +69,7 @@ def test_a_step_does_not_change_the_state_it_was_given(make_model, kind, batch):
 
 @torch.no_grad()
 def test_shapes(make_model, kind, batch):
-    cache = make_model(**kind)(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4]] * 3), use_cache=True).cache
+    cache = make_model(**kind)(**batch.encoded, decoder_input_ids=torch.tensor([[1, 4]] * 3), use_cache=True)[CACHE]
     terms = 3 * 6 + 2 * 4
     expected = {"state": (3, 6), "context": (3, terms)}
     if kind["context"] == "search":

@@ -8,6 +8,7 @@ import torch
 from huggingface_hub.errors import StrictDataclassFieldValidationError
 
 from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration
+from rnnsearch.modeling.generation_rnnsearch import CACHE
 
 
 def test_defaults_are_the_papers():
@@ -155,7 +156,7 @@ def test_special_ids_are_the_configured_ones(make_model):
 def test_use_cache_is_the_default_of_the_model(make_model):
     for use_cache in (True, False):
         output = make_model(use_cache=use_cache)(torch.tensor([[4, 2]]), decoder_input_ids=torch.tensor([[1]]))
-        assert (output.cache is not None) == use_cache
+        assert (output.get(CACHE) is not None) == use_cache
 
 
 def test_round_trip_through_json(tmp_path):

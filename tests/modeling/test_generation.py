@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
+from rnnsearch.modeling.generation_rnnsearch import CACHE
+
 EOS = 2
 TOLERANCE = {"atol": 1e-8, "rtol": 0}
 
@@ -240,7 +242,7 @@ def test_generation_goes_on_from_a_returned_cache(model, batch):
     first = model.generate(**batch.encoded, max_new_tokens=3, min_new_tokens=3, return_dict_in_generate=True)
     assert torch.equal(first.sequences, whole[:, :4])
     rest = model.generate(
-        **batch.encoded, decoder_input_ids=first.sequences, cache=first.cache, max_new_tokens=5, min_new_tokens=5
+        **batch.encoded, **{CACHE: first[CACHE]}, decoder_input_ids=first.sequences, max_new_tokens=5, min_new_tokens=5
     )
     assert torch.equal(rest, whole)
 

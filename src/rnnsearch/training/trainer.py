@@ -35,8 +35,11 @@ class RNNsearchTrainer(Seq2SeqTrainer):
             processes=self.args.world_size,
             process=self.args.process_index,
         )
+        dataset = self._remove_unused_columns(self.train_dataset, "training")
+        # Where batches are skipped to resume inside an epoch, accelerate tells the epoch to the data set alone.
+        dataset.set_epoch = sampler.set_epoch  # type: ignore[attr-defined]
         loader = DataLoader(
-            self._remove_unused_columns(self.train_dataset, "training"),
+            dataset,
             batch_sampler=sampler,
             collate_fn=self.data_collator,
             num_workers=self.args.dataloader_num_workers,
