@@ -4,14 +4,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CONSTRAINTS ?= constraints.txt
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint check fix
+.PHONY: help install demo test lint check check-minimum fix
 
 help: ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target text; do \
-		printf 'make %-8s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r target text; do \
+		printf 'make %-14s %s\n' "$$target" "$$text"; done
 
 install: $(INSTALLED) ## Make the virtual environment and install the package with its pinned dependencies
 
@@ -22,7 +23,7 @@ demo: $(INSTALLED) ## Train a small model on made-up sentences, translate with i
 # No test may need the network.
 test: $(INSTALLED) ## Run all tests
 	@echo "make test: running all tests with $(BIN)/pytest"
-	HF_HUB_OFFLINE=1 $(BIN)/pytest
+	HF_HUB_OFFLINE=1 $(BIN)/pytest $(PYTEST_OPTIONS)
 
 lint: $(INSTALLED) ## Check style and types
 	@echo "make lint: checking style and types"
@@ -33,17 +34,22 @@ lint: $(INSTALLED) ## Check style and types
 
 check: lint test ## Style, types and all tests: what the CI runs
 
+# Transformers' own tests are those of the installed release: they are run on the newest.
+check-minimum: ## Run our tests on the lowest versions that setup.cfg allows, with Python 3.11
+	@$(MAKE) --no-print-directory test VENV=$(VENV)-minimum CONSTRAINTS=constraints-minimum.txt \
+		PYTEST_OPTIONS=--ignore=tests/upstream
+
 fix: $(INSTALLED) ## Repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 # PyTorch first and by itself: pip then takes the pinned build that its index offers instead of looking for a newer one.
-$(INSTALLED): setup.cfg pyproject.toml constraints.txt src/rnnsearch/version.py
+$(INSTALLED): setup.cfg pyproject.toml $(CONSTRAINTS) src/rnnsearch/version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "rnnsearch needs Python 3.11 or later; give one with 'make PYTHON=...'" >&2; exit 1; }
-	@echo "make install: installing into $(VENV) the versions of constraints.txt; the first time takes some minutes"
+	@echo "make install: installing into $(VENV) the versions of $(CONSTRAINTS); the first time takes some minutes"
 	@$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) torch
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable '.[dev]'
 	@touch $@
 	@echo "make install: installed $$($(BIN)/rnnsearch --version) in $(VENV)"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import rnnsearch
 
@@ -273,19 +274,33 @@ def test_an_undeclared_import_is_found():
     assert undeclared(["import yaml, os\nfrom torch import nn\nimport nowhere"], ["torch>=2"]) == {"yaml", "nowhere"}
 
 
+def pins(constraints: str) -> dict[str, str]:
+    """Versions by the names of distributions."""
+    lines = [line.split("==") for line in constraints.splitlines() if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in lines}
+
+
 def unpinned(requirements: Iterable[str], constraints: str) -> list[str]:
     """Requirements without a pin, or with one that they do not allow."""
-    pins = {}
-    for line in constraints.splitlines():
-        if line and not line.startswith("#"):
-            name, version = line.split("==")
-            pins[canonicalize_name(name)] = version
+    versions = pins(constraints)
     return [
         line
         for line in requirements
-        if (pin := pins.get(canonicalize_name(Requirement(line).name))) is None
+        if (pin := versions.get(canonicalize_name(Requirement(line).name))) is None
         or not Requirement(line).specifier.contains(pin)
     ]
+
+
+def above_minimum(requirements: Iterable[str], constraints: str) -> list[str]:
+    """Requirements whose pin is not the lowest version that they name, or that name none."""
+    versions = pins(constraints)
+    wrong = []
+    for line in requirements:
+        requirement = Requirement(line)
+        lowest = [Version(each.version) for each in requirement.specifier if each.operator == ">="]
+        if lowest != [Version(versions.get(canonicalize_name(requirement.name), "0"))]:
+            wrong.append(line)
+    return wrong
 
 
 def test_constraints_pin_what_is_needed():
@@ -297,6 +312,19 @@ def test_constraints_pin_what_is_needed():
 def test_a_missing_pin_is_found():
     pins = "# tested\na==1.0\nB_c==2.0\n"
     assert unpinned(["a>=0.5", "b-c<2", "d"], pins) == ["b-c<2", "d"]
+
+
+def test_lowest_versions_are_those_declared():
+    config = setup_cfg()
+    constraints = (ROOT / "constraints-minimum.txt").read_text(encoding="utf-8")
+    needed = config["options"]["install_requires"].split()
+    assert above_minimum(needed, constraints) == []
+    assert unpinned([*needed, *config["options.extras_require"]["dev"].split()], constraints) == []
+
+
+def test_a_version_above_the_lowest_is_found():
+    constraints = "# lowest\na==1.0\nb-c==2.1\nd==3\n"
+    assert above_minimum(["a>=1,<2", "b_c>=2.0", "d", "e>=4"], constraints) == ["b_c>=2.0", "d", "e>=4"]
 
 
 def test_setup_names_every_package():
@@ -429,3 +457,13 @@ def test_make_starts_from_nothing(target, tmp_path):
 def test_make_installs_once(tmp_path):
     (tmp_path / "installed").touch()
     assert "pip install" not in run_make("--dry-run", "test", f"VENV={tmp_path}")
+
+
+def test_make_tests_the_lowest_versions_apart(tmp_path):
+    """In an environment of its own, without the tests of Transformers, which are made for the newest."""
+    none = tmp_path / "none"
+    lines = run_make("--dry-run", "check-minimum", f"VENV={none}").splitlines()
+    installs = [line for line in lines if "pip install" in line]
+    assert len(installs) == 2
+    assert all(f"{none}-minimum/bin/" in line and " constraints-minimum.txt " in line for line in installs)
+    assert lines[-1].endswith(f"{none}-minimum/bin/pytest --ignore=tests/upstream")
