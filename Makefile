@@ -32,7 +32,7 @@ lint: $(INSTALLED) ## Check style and types
 	$(BIN)/mypy
 	$(BIN)/mlinter --no-progress modeling tokenizer
 
-check: lint test ## Style, types and all tests: what the CI runs
+check: lint test ## Style, types and all tests
 
 check-minimum: ## Run all tests on the lowest versions that setup.cfg allows, with Python 3.11
 	@$(MAKE) --no-print-directory test VENV=$(VENV)-minimum CONSTRAINTS=constraints-minimum.txt

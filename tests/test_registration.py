@@ -100,6 +100,12 @@ def test_import_is_light():
     assert found == rnnsearch.__version__
 
 
+def test_import_adds_nothing_to_that_of_transformers():
+    code = "import sys, transformers; known = {*sys.modules}; import rnnsearch; print(*{*sys.modules} - known)"
+    added = {name.split(".")[0] for name in python(code).split()}
+    assert added - sys.stdlib_module_names == {"rnnsearch"}
+
+
 def test_configuration_is_read_without_the_model():
     code = "import sys; from rnnsearch import RNNsearchConfig; print(*sys.modules)"
     modules = python(code).split()

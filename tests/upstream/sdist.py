@@ -64,11 +64,14 @@ def own_tests(version: str, cache: Path, download: Callable[[str, Path], None] =
     """Folder with Transformers' own tests, downloaded at the first call and read from `cache` later.
 
     Raises:
-        Unavailable: it is not in the cache and cannot be downloaded.
+        Unavailable: it is not in the cache and cannot be downloaded, or there can be no such cache.
     """
     kept = cache / f"transformers-{version}"
     if not kept.is_dir():
-        cache.mkdir(parents=True, exist_ok=True)
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Unavailable(f"Transformers' tests cannot be kept in {cache}: let {CACHE} name a folder.") from error
         with tempfile.TemporaryDirectory(dir=cache) as name:
             work = Path(name)
             download(version, work)

@@ -83,6 +83,12 @@ def test_one_sentence_says_what_is_missing_and_how_to_give_it(tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_cache_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(Unavailable, match=r"cannot be kept in .*file/cache: let RNNSEARCH_TEST_CACHE name a folder"):
+        own_tests("7.8.9", tmp_path / "file" / "cache")
+
+
 def test_the_cache_can_be_moved(tmp_path, monkeypatch):
     monkeypatch.setenv("RNNSEARCH_TEST_CACHE", str(tmp_path))
     assert sdist.cache_folder() == tmp_path
