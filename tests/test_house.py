@@ -64,6 +64,7 @@ rnnsearch/decoding/__init__.py
 rnnsearch/decoding/translator.py
 rnnsearch/errors.py
 rnnsearch/evaluation/__init__.py
+rnnsearch/evaluation/alignment_error.py
 rnnsearch/evaluation/by_length.py
 rnnsearch/evaluation/scores.py
 rnnsearch/loading.py

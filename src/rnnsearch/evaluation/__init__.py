@@ -1,1 +1,1 @@
-"""BLEU and chrF, overall and by sentence length."""
+"""BLEU and chrF, overall and by sentence length, and the error rate of alignments."""
