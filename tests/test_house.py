@@ -33,6 +33,7 @@ KNOWS: dict[str, set[str]] = {
     "tokenizer": set(),
     "data": set(),
     "evaluation": {"tokenizer"},
+    "metrics": {"evaluation"},
     "decoding": GROUND,
     "alignment": GROUND,
     "training": GROUND,
@@ -68,6 +69,11 @@ rnnsearch/evaluation/alignment_error.py
 rnnsearch/evaluation/by_length.py
 rnnsearch/evaluation/scores.py
 rnnsearch/loading.py
+rnnsearch/metrics/__init__.py
+rnnsearch/metrics/alignment_error_rate/__init__.py
+rnnsearch/metrics/alignment_error_rate/alignment_error_rate.py
+rnnsearch/metrics/bleu_by_length/__init__.py
+rnnsearch/metrics/bleu_by_length/bleu_by_length.py
 rnnsearch/modeling/__init__.py
 rnnsearch/modeling/configuration_rnnsearch.py
 rnnsearch/modeling/generation_rnnsearch.py
@@ -267,7 +273,9 @@ def test_imports_are_declared():
     folders = [ROOT / "src" / "rnnsearch", *ROOMS.values()]
     package = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    metrics = [path.read_text(encoding="utf-8") for path in ROOMS["metrics"].glob("*/*.py")]
     assert undeclared(package, needed) == set()
+    assert undeclared(metrics, [*needed, *config["options.extras_require"]["evaluate"].split()]) == set()
     assert undeclared(tests, [*needed, *tools]) == set()
 
 
@@ -330,7 +338,8 @@ def test_a_version_above_the_lowest_is_found():
 
 def test_setup_names_every_package():
     config = setup_cfg()
-    assert set(config["options"]["packages"].split()) == {"rnnsearch", *(f"rnnsearch.{room}" for room in ROOMS)}
+    folders = {*ROOMS, *(f"metrics.{init.parent.name}" for init in ROOMS["metrics"].glob("*/__init__.py"))}
+    assert set(config["options"]["packages"].split()) == {"rnnsearch", *(f"rnnsearch.{name}" for name in folders)}
 
 
 def test_version_is_that_of_the_installation():

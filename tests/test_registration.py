@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import evaluate
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, AutoTokenizer
+import transformers
+from datasets import Dataset
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM, AutoTokenizer, pipeline
 
 import rnnsearch
+from rnnsearch.metrics import BLEU_BY_LENGTH
 
 ROOT = Path(__file__).parents[1]
 
@@ -135,3 +139,28 @@ def test_second_copy_of_a_folder_is_refused(folder):
     """At the root of the repository `import modeling` would make other classes of the same names."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\ntry: import {folder}\nexcept ImportError as e: print(e)"
     assert f"import `rnnsearch.{folder}` instead" in python(code)
+
+
+def test_evaluator_takes_folder_model_and_pipeline(tiny_model_dir):
+    pipe = pipeline("translation", model=str(tiny_model_dir), device="cpu")
+    with_languages = pipeline("translation_en_to_fr", model=str(tiny_model_dir), device="cpu")
+    sources = ["The red house is small.", "A dog sees the old bridge.", "We do not sleep."]
+    written = [record["translation_text"] for record in pipe(sources)]
+    assert len(set(written)) == 3 and all(len(text.split()) >= 4 for text in written)
+    data = Dataset.from_dict({"en": sources, "fr": [*written[:2], "Autre chose."]})
+    metric = evaluate.load(BLEU_BY_LENGTH, "fr")
+    expected = metric.compute(predictions=written, references=data["fr"])["bleu"]
+    assert 0 < expected < 100
+    evaluator = evaluate.evaluator("translation")
+    for given in (
+        {"model_or_pipeline": str(tiny_model_dir)},
+        {"model_or_pipeline": pipe.model, "tokenizer": pipe.tokenizer},
+        {"model_or_pipeline": pipe},
+        {"model_or_pipeline": with_languages},
+    ):
+        found = evaluator.compute(**given, data=data, metric=metric, input_column="en", label_column="fr", device=-1)
+        assert (found["bleu"], found["sentences"]) == (expected, 3), given
+
+
+def test_no_class_of_tensorflow_is_promised():
+    assert not hasattr(transformers, "TFPreTrainedModel")

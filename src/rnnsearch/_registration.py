@@ -10,7 +10,8 @@ from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 
 def _register_config() -> None:
@@ -72,6 +73,16 @@ def _without_languages(task: str) -> str:
     return re.sub(r"^translation_[^_]+_to_[^_]+$", "translation", task)
 
 
+def _mend_evaluator() -> None:
+    """Let `evaluate` take pipelines: it asks what it is given for a class that Transformers 5 no longer has."""
+    import transformers
+
+    base: Any = sys.modules["evaluate.evaluator.base"]
+    if not hasattr(transformers, "TFPreTrainedModel"):
+        # For that one module: elsewhere the name would promise TensorFlow.
+        base.transformers = SimpleNamespace(PreTrainedModel=transformers.PreTrainedModel, TFPreTrainedModel=())
+
+
 # Where two modules import each other, the first of them is not finished when the second is: so what follows an import
 # is no more than the next import, which returns at once if it is under way, until the module that registers is there.
 # The layers import the Auto classes; our models import the layers, our pipeline those of Transformers.
@@ -83,6 +94,7 @@ _REGISTRATIONS: dict[str, Callable[[], None]] = {
     "transformers.models.auto.tokenization_auto": _register_tokenizer,
     "transformers.pipelines": _import_pipeline,
     "rnnsearch.modeling.pipeline_rnnsearch": _register_pipeline,
+    "evaluate.evaluator.base": _mend_evaluator,
 }
 
 

@@ -1,0 +1,1 @@
+"""Alignment error rate, for `evaluate.load`."""

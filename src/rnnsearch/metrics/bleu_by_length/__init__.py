@@ -1,0 +1,1 @@
+"""BLEU by source length, for `evaluate.load`."""
