@@ -47,6 +47,20 @@ class EnergyProjection(nn.Linear):
     """v_a: starts at zero, so that the first alignments are uniform (appendix B.1)."""
 
 
+def weight_of(layer: nn.Linear) -> Tensor:
+    """The weight of a layer that a recurrence reads without calling the layer.
+
+    With `device_map` Accelerate keeps weights elsewhere until their layer is called, and fetches them by a hook.
+    """
+    hook = getattr(layer, "_hf_hook", None)
+    if hook is None or not layer.weight.is_meta:
+        return layer.weight
+    hook.pre_forward(layer)
+    weight = layer.weight
+    hook.post_forward(layer, None)
+    return weight
+
+
 class RNNsearchTargetEmbedding(nn.Embedding):
     """E of the target side; the start token has no embedding, it gives zeros and gets no gradient (y_0 = 0)."""
 

@@ -47,6 +47,7 @@ from .layers_rnnsearch import (
     RNNsearchTargetEmbedding,
     RNNsearchUnit,
     source_mask,
+    weight_of,
 )
 from .loss_rnnsearch import IGNORED
 from .recurrence_rnnsearch import AttentiveRecurrence, GatedRecurrence, RNNsearchRecurrence, product_dtype
@@ -150,9 +151,9 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
             ),
             embedded.new_zeros(len(units), embedded.shape[0], self.config.hidden_size),
             None if mask is None else torch.stack([mask, mask.flip(0)][: len(units)]),
-            torch.stack([unit.gate_proj.weight for unit in units]),
-            torch.stack([unit.candidate_proj.weight for unit in units]),
-            product_dtype(self.embed_tokens.weight),
+            torch.stack([weight_of(unit.gate_proj) for unit in units]),
+            torch.stack([weight_of(unit.candidate_proj) for unit in units]),
+            product_dtype(embedded, self.dtype),
         )  # (D, S, B, n)
         directions = [states[0]] if len(units) == 1 else [states[0], states[1].flip(0)]
         annotations = self.annotation_dropout(torch.cat([d.transpose(0, 1) for d in directions], dim=-1))  # (B, S, C)
@@ -301,8 +302,8 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
                 state = self.unit(inputs[0] + context[:, :terms], state)
             # Fed with y_i for y_{i-1}; the update after the last word is not read, so neither is its input.
             inputs = torch.cat([inputs[1:], torch.zeros_like(inputs[:1])])
-        weights = self.unit.gate_proj.weight, self.unit.candidate_proj.weight
-        low = product_dtype(self.embed_tokens.weight)
+        weights = weight_of(self.unit.gate_proj), weight_of(self.unit.candidate_proj)
+        low = product_dtype(inputs, self.dtype)
         if self.attention is None or cache.keys is None or cache.values is None:
             inputs = inputs + context[:, :terms]
             states = self.recurrence(
@@ -327,8 +328,8 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
                 keys,
                 unit_values,
                 mask,
-                self.attention.query_proj.weight,
-                None if energy_proj is None else energy_proj.weight.squeeze(0),
+                weight_of(self.attention.query_proj),
+                None if energy_proj is None else weight_of(energy_proj).squeeze(0),
                 *weights,
                 self.attention.scale,
                 low,

@@ -35,10 +35,10 @@ from torch.autograd.function import once_differentiable
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 
-def product_dtype(weight: Tensor) -> torch.dtype:
-    """Precision of the products with a weight: autocast's where it is on, else the weight's."""
-    kind = weight.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+def product_dtype(inputs: Tensor, own: torch.dtype) -> torch.dtype:
+    """Precision of the products with weights: autocast's where it is on for the inputs' device, else their own."""
+    kind = inputs.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else own
 
 
 def _without_autocast(function: Callable) -> Callable:

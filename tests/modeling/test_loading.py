@@ -207,3 +207,33 @@ def test_embeddings_instead_of_ids(make_model, kind, batch):
 def test_unequal_widths_cannot_be_tied():
     with pytest.raises(ValueError, match="embedding_size"):
         RNNsearchForConditionalGeneration(RNNsearchConfig(embedding_size=3, maxout_size=4, tie_word_embeddings=True))
+
+
+def test_weights_in_several_files(model, batch, tmp_path):
+    model.save_pretrained(tmp_path, max_shard_size="1KB")
+    index = json.loads((tmp_path / "model.safetensors.index.json").read_text(encoding="utf-8"))
+    assert len(set(index["weight_map"].values())) > 2 and not (tmp_path / "model.safetensors").exists()
+    again = RNNsearchForConditionalGeneration.from_pretrained(tmp_path)
+    assert torch.equal(*(m(**batch.encoded, labels=batch.labels).logits for m in (model, again)))
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"device_map": "auto"},
+        {"device_map": "cpu"},
+        {"low_cpu_mem_usage": True},
+        {"device_map": {"model.encoder": "cpu", "model.decoder": "disk", "lm_head": "cpu"}},
+        {"device_map": {"model.encoder": "disk", "model.decoder": "cpu", "lm_head": "disk"}},
+    ],
+    ids=lambda choices: str(next(iter(choices.values()))),
+)
+def test_places_of_the_weights(model, batch, tmp_path, choices):
+    """What is kept on disk is read when it is needed."""
+    model.save_pretrained(tmp_path / "model", max_shard_size="2KB")
+    place = {"offload_folder": str(tmp_path / "offload")} if "device_map" in choices else {}
+    again = RNNsearchForConditionalGeneration.from_pretrained(tmp_path / "model", **choices, **place).eval()
+    on_disk = any(weight.device.type == "meta" for weight in again.parameters())
+    assert on_disk == ("disk" in str(choices))
+    assert torch.equal(*(m(**batch.encoded, labels=batch.labels).logits for m in (model, again)))
+    assert torch.equal(*(m.generate(**batch.encoded, num_beams=3, max_new_tokens=5) for m in (model, again)))
