@@ -8,7 +8,15 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
-from transformers import GenerationConfig, PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration, pipeline
+from transformers import (
+    GenerationConfig,
+    MarianConfig,
+    MarianMTModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+    pipeline,
+)
 from transformers.pipelines.pt_utils import KeyDataset
 
 import rnnsearch
@@ -274,3 +282,22 @@ def test_tokenizers_of_many_languages_are_told_theirs(other):
     pipe = TranslationPipeline(model=other.model, tokenizer=tokenizer, task="translation_xx_to_yy", device="cpu")
     told = {"return_tensors": "pt", "truncation": False, "src_lang": "xx", "tgt_lang": "yy"}
     assert pipe.preprocess("a", **pipe._preprocess_params) == ("a", told)
+
+
+def test_a_saved_marian_translates(other, tmp_path):
+    """By its folder, whose configuration says which model it is."""
+    torch.manual_seed(0)
+    config = MarianConfig(
+        vocab_size=6, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, bos_token_id=None,
+        decoder_attention_heads=2, encoder_ffn_dim=8, decoder_ffn_dim=8, max_position_embeddings=16, pad_token_id=0,
+        eos_token_id=1, forced_eos_token_id=1, decoder_start_token_id=0,
+    )  # fmt: skip
+    model = MarianMTModel(config).eval()
+    model.save_pretrained(tmp_path)
+    other.tokenizer.save_pretrained(tmp_path)
+    translate = pipeline("translation_a_to_b", model=str(tmp_path), tokenizer=other.tokenizer, device="cpu")
+    assert type(translate) is TranslationPipeline and type(translate.model) is MarianMTModel
+    choices = {"num_beams": 3, "num_return_sequences": 2, "max_new_tokens": 6}
+    expected = model.generate(input_ids=torch.tensor([[4, 5, 1]]), **choices)
+    found = translate("a b", return_tensors=True, **choices)
+    assert torch.equal(torch.stack([record["translation_token_ids"] for record in found]), expected)
