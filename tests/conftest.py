@@ -1,8 +1,15 @@
-"""A tiny tokenizer and a tiny model with random weights, made in memory once for all tests."""
+"""A tiny tokenizer and a tiny model with random weights, made in memory once for all tests; a Hub of our own."""
 
+import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import Request, urlopen
 
+import huggingface_hub.constants
 import pytest
 import torch
 
@@ -57,3 +64,49 @@ def tiny_model_dir(tiny_model, tiny_tokenizer, tmp_path_factory) -> Path:
     tiny_model.save_pretrained(folder)
     tiny_tokenizer.save_pretrained(folder)
     return folder
+
+
+@dataclass(frozen=True)
+class FakeHub:
+    """What tests see of the server in fake_hub.py."""
+
+    url: str
+
+    def environment(self, home: Path) -> dict[str, str]:
+        """For a fresh process, which keeps what it downloads in `home`."""
+        here = {"HF_ENDPOINT": self.url, "HF_TOKEN": "hf_test", "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+        return os.environ | here | {"HF_HOME": str(home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+    def get(self, path: str) -> bytes:
+        with urlopen(f"{self.url}/{path}") as answer:
+            return answer.read()
+
+    def tell(self, wish: str) -> None:
+        """`cut` the next upload of weights in the middle, or `mend` what was cut."""
+        urlopen(Request(f"{self.url}/fake/{wish}", method="POST")).close()
+
+    def info(self, name: str) -> dict:
+        return json.loads(self.get(f"api/models/{name}"))
+
+    def files(self, name: str) -> set[str]:
+        return {file["rfilename"] for file in self.info(name)["siblings"]} - {".gitattributes"}
+
+
+@pytest.fixture(scope="session")
+def hub() -> Iterator[FakeHub]:
+    command = [sys.executable, str(Path(__file__).with_name("fake_hub.py"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield FakeHub(server.stdout.readline().strip())
+        server.terminate()
+
+
+@pytest.fixture
+def on_hub(hub, monkeypatch) -> FakeHub:
+    """Lets huggingface_hub in this process speak to the fake Hub."""
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setenv("HF_TOKEN", "hf_test")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return hub

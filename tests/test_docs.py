@@ -160,7 +160,7 @@ def test_readme_names_the_command_of_the_ci():
 
 def test_model_card_has_the_metadata_of_the_hub():
     data = ModelCard((ROOT / "model_card.md").read_text(encoding="utf-8")).data
-    assert (data.license, data.library_name, data.pipeline_tag) == ("apache-2.0", "transformers", "translation")
+    assert (data.language, data.library_name, data.pipeline_tag) == (["en", "de"], "transformers", "translation")
     assert "rnnsearch" in data.tags
 
 

@@ -57,3 +57,10 @@ def test_multi30k(tmp_path, monkeypatch):
     assert len(results["training"]["validation"]) == 3  # after each epoch, and the best at the end
     assert results["tests"].keys() == {"test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"}
     assert all(scores["BLEU"]["sentences"] == 5 for scores in results["tests"].values())
+
+
+def test_the_model_card_is_fresh(tmp_path):
+    example = runpy.run_path(str(EXAMPLES / "model_card.py"))
+    example["main"](tmp_path / "card.md")
+    written = (EXAMPLES.parent / "model_card.md").read_text(encoding="utf-8")
+    assert (tmp_path / "card.md").read_text(encoding="utf-8") == written, "run: python examples/model_card.py"

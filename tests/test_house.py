@@ -27,12 +27,13 @@ ROOMS = TRAVELLING | {
     for init in sorted((ROOT / "src" / "rnnsearch").glob("*/__init__.py"))
     if init.parent.name not in TRAVELLING
 }
-GROUND = {"modeling", "tokenizer", "data", "evaluation"}
+GROUND = {"modeling", "tokenizer", "data", "evaluation", "hub"}
 KNOWS: dict[str, set[str]] = {
     "modeling": set(),
     "tokenizer": set(),
     "data": set(),
     "evaluation": {"tokenizer"},
+    "hub": {"modeling", "tokenizer", "evaluation"},
     "metrics": {"evaluation"},
     "decoding": GROUND,
     "alignment": GROUND,
@@ -50,6 +51,7 @@ rnnsearch/cli/__init__.py
 rnnsearch/cli/common.py
 rnnsearch/cli/demo.py
 rnnsearch/cli/evaluate.py
+rnnsearch/cli/push.py
 rnnsearch/cli/tokenizer.py
 rnnsearch/cli/train.py
 rnnsearch/cli/translate.py
@@ -68,6 +70,10 @@ rnnsearch/evaluation/__init__.py
 rnnsearch/evaluation/alignment_error.py
 rnnsearch/evaluation/by_length.py
 rnnsearch/evaluation/scores.py
+rnnsearch/hub/__init__.py
+rnnsearch/hub/card.py
+rnnsearch/hub/model_card.md.jinja
+rnnsearch/hub/publish.py
 rnnsearch/loading.py
 rnnsearch/metrics/__init__.py
 rnnsearch/metrics/alignment_error_rate/__init__.py
@@ -91,6 +97,7 @@ rnnsearch/training/__init__.py
 rnnsearch/training/arguments.py
 rnnsearch/training/memory.py
 rnnsearch/training/parser.py
+rnnsearch/training/record.py
 rnnsearch/training/train.py
 rnnsearch/training/trainer.py
 rnnsearch/version.py

@@ -141,3 +141,11 @@ def test_scores_are_those_of_sacrebleu_and_padding_is_none(tiny_tokenizer):
     # Processes that share the validation repeat pairs at its end.
     repeated = EvalPrediction(np.concatenate([predictions, predictions[:2]]), None)
     assert score_decoded(tiny_tokenizer, decoded, "fr")(repeated)["bleu"] == pytest.approx(100)
+
+
+def test_the_card_is_the_package_s_own(make, tmp_path):
+    trainer = make()
+    trainer.create_model_card(language="xx", license="mit", model_name="m")
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "\n# m\n" in card and "\n- Licence: mit\n" in card and "\npipeline_tag: translation\n" in card
+    assert "\n- Text: not stated\n" in card and "xx" not in card

@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..version import __version__
 from .demo import demo
 from .evaluate import evaluate
+from .push import push
 from .tokenizer import tokenizer
 from .train import train
 from .translate import translate
@@ -65,6 +66,7 @@ app.command(
 )(train)
 app.command()(translate)
 app.command()(evaluate)
+app.command()(push)
 app.command()(demo)
 
 

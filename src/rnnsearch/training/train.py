@@ -19,6 +19,7 @@ from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 from .arguments import DataArguments, RNNsearchTrainingArguments
 from .memory import keep_freed_memory
+from .record import changed_options, write_recipe
 from .trainer import RNNsearchTrainer, score_decoded
 
 
@@ -40,6 +41,7 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
         InputError: the text cannot be read, or the arguments do not fit each other.
     """
     keep_freed_memory()
+    recipe = changed_options(data, model_arguments, args)
     checkpoint = _checkpoint_to_resume(args)
     config = _config(data, model_arguments)
     set_seed(args.seed)
@@ -70,14 +72,16 @@ def train(data: DataArguments, model_arguments: Any, args: RNNsearchTrainingArgu
         raise InputError(" ".join(str(error).split())) from error
     _say(f"{model.num_parameters():,} parameters; device {args.device}, threads {torch.get_num_threads()}")
     result = trainer.train(resume_from_checkpoint=checkpoint)
-    metrics = dict(result.metrics)
+    metrics = {**result.metrics, "train_samples": len(training)}
     if validation:
         metrics |= trainer.evaluate()
     model.generation_config = settings
     if trainer.is_world_process_zero():
-        trainer.save_model()
+        # The record first: saving the model is also what publishes the folder where --push_to_hub asks for it.
+        write_recipe(recipe, args.output_dir)
         trainer.save_state()
         trainer.save_metrics("all", metrics)
+        trainer.save_model()
         _say(f"model written to {args.output_dir}")
     return metrics
 

@@ -1,6 +1,8 @@
 """`Seq2SeqTrainer` with batches of like length, the paper's optimiser and scores of decoded text."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from transformers import EvalPrediction, Seq2SeqTrainer
 
 from ..data.batching import LengthGroupedBatchSampler
 from ..evaluation.scores import bleu, chrf
+from ..hub.card import CARD, describe, make_card
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 from .arguments import RNNsearchTrainingArguments
 
@@ -56,6 +59,15 @@ class RNNsearchTrainer(Seq2SeqTrainer):
         if args.optimizer == "adadelta":
             return torch.optim.Adadelta, {"lr": args.learning_rate, "rho": 0.95, "eps": 1e-6}
         return Seq2SeqTrainer.get_optimizer_cls_and_kwargs(args, model)
+
+    def create_model_card(self, *args, license: str | None = None, model_name: str | None = None, **kwargs) -> None:
+        """Write the package's card in the place of Trainer's; it has a use for a licence and a name alone."""
+        if self.is_world_process_zero():
+            folder = Path(self.args.output_dir)
+            config: Any = self.model.config  # type: ignore[union-attr]
+            tokenizer: Any = self.processing_class
+            facts = describe(self.hub_model_id or model_name or folder.name, config, tokenizer, folder)
+            (folder / CARD).write_text(str(make_card(replace(facts, license=license))), encoding="utf-8")
 
 
 def score_decoded(
