@@ -176,3 +176,20 @@ class RNNsearchGenerationMixin(GenerationMixin):
             **carried(state),
             **kwargs,
         }
+
+
+def followed_weights(output) -> Tensor:
+    """The weights by which each translation was written, found through the beams that it passed.
+
+    Args:
+        output: what `generate` returns with `return_dict_in_generate` and `output_attentions`.
+
+    Returns:
+        α of each returned sequence, (sequences, T, S); rows after a translation's end mean nothing.
+    """
+    steps = [weights[0][:, 0] for weights in output.cross_attentions]  # (beams of all texts, positions, S) each
+    if output.get("beam_indices") is not None:
+        # After a translation's end there is no beam, and -1 in its place.
+        beams = output.beam_indices.clamp(min=0)
+        steps = [step[beams[:, number]] for number, step in enumerate(steps[: beams.shape[1]])]
+    return torch.cat(steps, dim=1)

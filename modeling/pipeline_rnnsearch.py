@@ -24,6 +24,8 @@ import torch
 from torch import Tensor
 from transformers.pipelines.base import Pipeline
 
+from .generation_rnnsearch import followed_weights
+
 MODEL_TYPE = "rnnsearch"
 
 
@@ -137,7 +139,7 @@ class TranslationPipeline(Pipeline):
         rows = {"output_ids": output.sequences.unflatten(0, (count, -1))}
         if return_alignment:
             rows["input_ids"], rows["attention_mask"] = input_tensors["input_ids"], input_tensors["attention_mask"]
-            rows["alignment"] = _followed(output).unflatten(0, (count, -1))
+            rows["alignment"] = followed_weights(output).unflatten(0, (count, -1))
         return rows
 
     def _generate_arguments(self, given: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
@@ -188,16 +190,6 @@ class TranslationPipeline(Pipeline):
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
-
-
-def _followed(output) -> Tensor:
-    """The weights by which each translation was written, found through the beams it passed: (translations, T, S)."""
-    steps = [weights[0][:, 0] for weights in output.cross_attentions]  # (beams of all texts, positions, S) each
-    if output.get("beam_indices") is not None:
-        # After a translation's end there is no beam, and -1 in its place.
-        beams = output.beam_indices.clamp(min=0)
-        steps = [step[beams[:, number]] for number, step in enumerate(steps[: beams.shape[1]])]
-    return torch.cat(steps, dim=1)
 
 
 __all__ = ["ReturnType", "TranslationPipeline"]
