@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from os import PathLike
 
 import torch
@@ -13,16 +12,13 @@ from rich.console import Console
 from rich.progress import Progress
 from transformers import GenerationConfig
 
+from ..data.batching import length_batches
 from ..errors import InputError
 from ..loading import load_model, load_tokenizer
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 
 logger = logging.getLogger(__name__)
-
-# Sources share a batch, and a limit for their translations, only with sources whose lengths round up to the same
-# multiple of this. Hence neither padding nor limit of a line is the choice of its neighbours.
-_BUCKET_WIDTH = 8
 
 
 @dataclass(frozen=True)
@@ -134,16 +130,9 @@ class Translator:
         if not visible:
             return
         # `verbose=False`: sources longer than those of the training are translated whole and without a warning.
-        ids = dict(zip(visible, self.tokenizer([lines[p] for p in visible], verbose=False).input_ids, strict=True))
-
-        def bucket(position: int) -> int:
-            return -(-len(ids[position]) // _BUCKET_WIDTH) * _BUCKET_WIDTH
-
-        for width, members in groupby(sorted(visible, key=lambda p: len(ids[p])), key=bucket):
-            alike = list(members)
-            for start in range(0, len(alike), batch_size):
-                batch = alike[start : start + batch_size]
-                yield batch, [ids[position] for position in batch], 2 * width + 10
+        ids = self.tokenizer([lines[p] for p in visible], verbose=False).input_ids
+        for batch, width in length_batches([len(one) for one in ids], batch_size):
+            yield [visible[number] for number in batch], [ids[number] for number in batch], 2 * width + 10
 
     def _search(
         self, source_ids: list[list[int]], config: GenerationConfig, scores: bool
