@@ -18,6 +18,7 @@ It stands for the task, not for one model: any model that `AutoModelForSeq2SeqLM
 
 import copy
 import enum
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from torch import Tensor
 from transformers.pipelines.base import Pipeline
 
 from .generation_rnnsearch import followed_weights
+from .unknown_rnnsearch import as_lexicon, words_for_unknown
 
 MODEL_TYPE = "rnnsearch"
 
@@ -54,7 +56,9 @@ class TranslationPipeline(Pipeline):
             kwargs: `batch_size`, texts translated together, and `num_workers`; `truncation`, whether texts longer than
                 the tokenizer's greatest length are cut; `src_lang` and `tgt_lang`, for tokenizers of many languages;
                 `return_tensors`, to get token ids in the place of text; `clean_up_tokenization_spaces`;
-                `return_alignment`, see below; all others are for `generate`.
+                `return_alignment`, see below; `replace_unk`, to get in the place of each [UNK] the source word that it
+                was most written from, "copy" as it stands, a mapping its translation there, if it has one; all others
+                are for `generate`.
 
         Returns:
             For a text, a list of records, one for each of `num_return_sequences`. For a list, a list of records, or
@@ -66,7 +70,8 @@ class TranslationPipeline(Pipeline):
 
         Raises:
             TypeError: an input is not text.
-            ValueError: `return_alignment` for a model that is not RNNsearch, or has a fixed context.
+            ValueError: `return_alignment` or `replace_unk` for a model that is not RNNsearch, or has a fixed context;
+                a `replace_unk` that is neither "copy" nor a mapping.
         """
         if isinstance(inputs, list) and not inputs:
             return []
@@ -86,6 +91,7 @@ class TranslationPipeline(Pipeline):
         return_type=None,
         clean_up_tokenization_spaces=None,
         return_alignment=None,
+        replace_unk=None,
         **generate_kwargs,
     ):
         parts = self.task.split("_")
@@ -93,23 +99,27 @@ class TranslationPipeline(Pipeline):
             _, src_lang, _, tgt_lang = parts
         if return_type is None and (return_tensors is not None or return_text is not None):
             return_type = ReturnType.TENSORS if return_tensors else ReturnType.TEXT
-        if return_alignment:
-            self._check_alignment()
-            generate_kwargs["return_alignment"] = True
         before = {"truncation": truncation, "src_lang": src_lang, "tgt_lang": tgt_lang}
         after = {"return_type": return_type, "clean_up_tokenization_spaces": clean_up_tokenization_spaces}
+        if return_alignment:
+            self._check_alignment("return_alignment")
+            after["return_alignment"] = True
+        if replace_unk is not None:
+            self._check_alignment("replace_unk")
+            after["lexicon"] = as_lexicon(replace_unk)
+            before["keep_text"] = True
+        if return_alignment or replace_unk is not None:
+            generate_kwargs["follow"] = True
         return _given(before), generate_kwargs, _given(after)
 
-    def _check_alignment(self) -> None:
+    def _check_alignment(self, option: str) -> None:
         config = self.model.config
         if config.model_type != MODEL_TYPE:
-            raise ValueError(
-                f"`return_alignment` needs an RNNsearch model, and this one is of type {config.model_type!r}"
-            )
+            raise ValueError(f"`{option}` needs an RNNsearch model, and this one is of type {config.model_type!r}")
         if config.context == "fixed":
-            raise ValueError("`return_alignment` needs a model that attends, and this one has a fixed context")
+            raise ValueError(f"`{option}` needs a model that attends, and this one has a fixed context")
 
-    def preprocess(self, input_, truncation=False, src_lang=None, tgt_lang=None):  # type: ignore[override]
+    def preprocess(self, input_, truncation=False, src_lang=None, tgt_lang=None, keep_text=False):  # type: ignore[override]
         texts = input_ if isinstance(input_, list) else [input_]
         if not texts or not all(isinstance(text, str) for text in texts):
             raise TypeError(
@@ -122,6 +132,8 @@ class TranslationPipeline(Pipeline):
         texts = [self._prefix() + text for text in texts]
         encoded = self.tokenizer(texts, padding=len(texts) > 1, truncation=truncation, return_tensors="pt")
         encoded.pop("token_type_ids", None)  # of no use to a model that generates
+        if keep_text:
+            encoded["text"] = texts
         return encoded
 
     def _prefix(self) -> str:
@@ -130,14 +142,17 @@ class TranslationPipeline(Pipeline):
         of_task = (getattr(config, "task_specific_params", None) or {}).get(self.task, {})
         return of_task.get("prefix") or getattr(config, "prefix", None) or ""
 
-    def _forward(self, input_tensors, return_alignment=False, **generate_kwargs):
-        wanted = {"return_dict_in_generate": True, "output_attentions": return_alignment}
+    def _forward(self, input_tensors, follow=False, **generate_kwargs):
+        texts = input_tensors.pop("text", None)
+        wanted = {"return_dict_in_generate": True, "output_attentions": follow}
         arguments = self._generate_arguments(generate_kwargs, wanted)
         output = self.model.generate(**input_tensors, **arguments)  # type: ignore[operator]
         count = len(input_tensors["input_ids"])
         # One row a text, so that batches can be taken apart.
         rows = {"output_ids": output.sequences.unflatten(0, (count, -1))}
-        if return_alignment:
+        if texts is not None:
+            rows["text"] = texts
+        if follow:
             rows["input_ids"], rows["attention_mask"] = input_tensors["input_ids"], input_tensors["attention_mask"]
             rows["alignment"] = followed_weights(output).unflatten(0, (count, -1))
         return rows
@@ -159,21 +174,37 @@ class TranslationPipeline(Pipeline):
         return given | {"generation_config": config}
 
     def postprocess(  # type: ignore[override]
-        self, model_outputs, return_type=ReturnType.TEXT, clean_up_tokenization_spaces=None
+        self,
+        model_outputs,
+        return_type=ReturnType.TEXT,
+        clean_up_tokenization_spaces=None,
+        return_alignment=False,
+        lexicon=None,
     ):
         records = []
         for index, ids in enumerate(model_outputs["output_ids"][0]):
             if return_type == ReturnType.TENSORS:
                 record = {"translation_token_ids": ids}
             else:
-                text = self.tokenizer.decode(
-                    ids, skip_special_tokens=True, clean_up_tokenization_spaces=clean_up_tokenization_spaces
-                )
+                choices = {"clean_up_tokenization_spaces": clean_up_tokenization_spaces}
+                if lexicon is not None:
+                    choices["unknown_words"] = self._words_for_unknown(model_outputs, index, ids[1:], lexicon)
+                text = self.tokenizer.decode(ids, skip_special_tokens=True, **choices)
                 record = {"translation_text": text}
-            if "alignment" in model_outputs:
+            if return_alignment:
                 record |= self._between_words(model_outputs, index, ids[1:])
             records.append(record)
         return records
+
+    def _words_for_unknown(self, model_outputs, index: int, ids: Tensor, lexicon: Mapping[str, str]) -> list[str]:
+        return words_for_unknown(
+            self.tokenizer,
+            model_outputs["text"][0],
+            model_outputs["input_ids"][0].tolist(),
+            ids.tolist(),
+            model_outputs["alignment"][0][index].double().numpy(),
+            lexicon,
+        )
 
     def _between_words(self, model_outputs, index: int, ids: Tensor) -> dict[str, Any]:
         """The alignment of one translation, whose ids follow the start token's."""

@@ -65,6 +65,7 @@ rnnsearch/data/lines.py
 rnnsearch/data/syntax.py
 rnnsearch/decoding/__init__.py
 rnnsearch/decoding/translator.py
+rnnsearch/decoding/unknown.py
 rnnsearch/errors.py
 rnnsearch/evaluation/__init__.py
 rnnsearch/evaluation/alignment_error.py
@@ -88,6 +89,7 @@ rnnsearch/modeling/loss_rnnsearch.py
 rnnsearch/modeling/modeling_rnnsearch.py
 rnnsearch/modeling/pipeline_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py
+rnnsearch/modeling/unknown_rnnsearch.py
 rnnsearch/py.typed
 rnnsearch/reference.py
 rnnsearch/tokenizer/__init__.py

@@ -311,12 +311,14 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
         skip_special_tokens: bool = False,
         clean_up_tokenization_spaces: bool | None = None,
         use_source_tokenizer: bool = False,
+        unknown_words: list[str] | None = None,
         **kwargs,
     ) -> str:
         """Text of target ids, or of source ids with `use_source_tokenizer=True`.
 
         Negative ids (the -100 of labels) count as padding. `skip_special_tokens` drops `<pad>`, `<s>`, `</s>` and
-        added special tokens, but not `[UNK]`: it stands for a word of the sentence. Spaces are cleaned up (by English
+        added special tokens, but not `[UNK]`: it stands for a word of the sentence. In its place come
+        `unknown_words`, one after the other, if they are given (kind "word"). Spaces are cleaned up (by English
         rules) only for the "word" kind and only on request.
         """
         was_target = self._target_mode
@@ -328,7 +330,12 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
             text = self._join(ids, skip_special_tokens)
             if self.kind == "bpe":
                 return text
-            text = join_words(text.split(), self._language())
+            words = text.split()
+            if unknown_words is not None:
+                # Moses cuts the spelling of a control token, so that this one is never a word of the vocabulary.
+                known = iter(unknown_words)
+                words = [next(known) if word == CONTROL_TOKENS[UNK] else word for word in words]
+            text = join_words(words, self._language())
         finally:
             self._switch(to_target=was_target)
         clean_up = self.clean_up_tokenization_spaces
@@ -364,6 +371,14 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
         """
         return [text for text, _ in self._pieces(self.target_tokenizer, ids)]
 
+    def source_words(self, text: str) -> list[str]:
+        """The words of a source sentence, without an end; those that have no id of their own, too."""
+        return self._words(text, to_target=False)
+
+    def target_words(self, text: str) -> list[str]:
+        """The words of a target sentence, without an end; those that have no id of their own, too."""
+        return self._words(text, to_target=True)
+
     def source_word_starts(self, ids: Iterable[int]) -> list[bool]:
         """Whether a word, number, punctuation mark or special token begins at each source id."""
         return [start for _, start in self._pieces(self.source_tokenizer, ids)]
@@ -396,6 +411,18 @@ class RNNsearchTokenizer(PreTrainedTokenizerFast):
         weights = np.add.reduceat(weights, target_starts, axis=0) / pieces[:, None]
         source_words = _join_pieces(self.source_tokens(source_ids), source_starts.tolist())
         return source_words, _join_pieces(self.target_tokens(target_ids), target_starts.tolist()), weights
+
+    def _words(self, text: str, *, to_target: bool) -> list[str]:
+        was_target = self._target_mode
+        try:
+            self._switch(to_target=to_target)
+            if self.kind == "word":
+                return list(self._split_words(text))
+            side = self._current_side()
+            pieces = self._pieces(side, side.encode(self._prepare(text), add_special_tokens=False).ids)
+        finally:
+            self._switch(to_target=was_target)
+        return _join_pieces([piece for piece, _ in pieces], [n for n, (_, starts) in enumerate(pieces) if starts])
 
     def _pieces(self, tokenizer: Tokenizer, ids: Iterable[int]) -> list[tuple[str, bool]]:
         ids = _clean_ids(ids)
@@ -503,8 +530,7 @@ def _byte_pieces(tokenizer: Tokenizer, symbols: list[str]) -> list[tuple[str, bo
 
 
 def _join_pieces(pieces: list[str], starts: list[int]) -> list[str]:
-    ends = [*starts[1:], len(pieces)]
-    return ["".join(pieces[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return ["".join(pieces[start:end]) for start, end in itertools.pairwise([*starts, len(pieces)])]
 
 
 def _read(texts: TrainingText, side: str) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """`rnnsearch translate`: lines in, as many lines out, and nothing half-written."""
 
+import copy
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 import rnnsearch
@@ -71,6 +73,28 @@ def test_n_best(tiny_model_dir, lines, expected):
         assert score == ("" if hypothesis.score is None else f"{hypothesis.score:.4f}")
 
 
+def test_unknown_words(tiny_model, tiny_tokenizer, tmp_path):
+    """A model that writes [UNK] and nothing else: each line becomes its own words, whatever its neighbours."""
+    model = copy.deepcopy(tiny_model)
+    with torch.no_grad():
+        model.lm_head.bias[3] += 100
+    model.save_pretrained(tmp_path / "model")
+    tiny_tokenizer.save_pretrained(tmp_path / "model")
+    text = b"Zorro\n\nQuux Quux Quux Quux Quux Quux Quux Quux Quux\n"
+    (tmp_path / "lexicon.tsv").write_text("Quux\tMachin\n", encoding="utf-8")
+
+    def words(*options) -> list[set[str]]:
+        result = translate(tmp_path / "model", *options, text=text)
+        assert result.exit_code == 0, result.stderr
+        return [set(line.split()) for line in result.stdout.splitlines()]
+
+    assert words() == [{"[UNK]"}, set(), {"[UNK]"}]
+    for batch_size in (1, 8):
+        assert words("--replace-unk", "copy", "--batch-size", batch_size) == [{"Zorro"}, set(), {"Quux"}]
+    lexicon = ("--replace-unk", "lexicon", "--lexicon", tmp_path / "lexicon.tsv")
+    assert words(*lexicon) == [{"Zorro"}, set(), {"Machin"}]
+
+
 def test_no_lines_give_no_lines(tiny_model_dir):
     result = translate(tiny_model_dir)
     assert (result.exit_code, result.stdout) == (0, "")
@@ -102,6 +126,9 @@ def test_number_format_and_device_are_passed_on(tiny_model_dir, lines, monkeypat
         (["--input", "no-such-file"], b"", "no-such-file"),
         (["--n-best", "4"], b"a\n", "n-best is 4 but the beam only 3"),
         (["--device", "toaster"], b"a\n", "device 'toaster' is not available"),
+        (["--replace-unk", "lexicon"], b"a\n", "--replace-unk lexicon and --lexicon FILE go together"),
+        (["--replace-unk", "copy", "--lexicon", "x"], b"a\n", "--replace-unk lexicon and --lexicon FILE go together"),
+        (["--replace-unk", "lexicon", "--lexicon", "no-such-file"], b"a\n", "no-such-file: cannot be read"),
         (["--output", "no-such-folder/out.txt"], b"a\n", "no-such-folder/out.txt: cannot be written"),
     ],
 )

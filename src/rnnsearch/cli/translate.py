@@ -1,12 +1,21 @@
 """`rnnsearch translate`: lines of text in, as many lines of translation out."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import InputError
 from .common import BatchSize, Beam, Device, DtypeOption, LengthPenalty, load_translator, written_whole
+
+
+class Replacement(StrEnum):
+    """What may stand in the place of an unknown word."""
+
+    copy = "copy"
+    lexicon = "lexicon"
 
 
 def translate(
@@ -23,6 +32,17 @@ def translate(
     ] = 1,
     length_penalty: LengthPenalty = 1.0,
     scores: Annotated[bool, typer.Option("--scores", help="Write score, tab, translation.")] = False,
+    replace_unk: Annotated[
+        Replacement | None,
+        typer.Option(
+            help="In the place of each [UNK], write the source word that it was most read from: copied, or translated "
+            "by --lexicon if it is there.",
+            show_default="[UNK] stays",
+        ),
+    ] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option(help="Lines of: source word, tab, translation; for --replace-unk lexicon.")
+    ] = None,
     batch_size: BatchSize = 64,
     device: Device = None,
     dtype: DtypeOption = None,
@@ -31,8 +51,13 @@ def translate(
 
     Scores are log-probabilities of whole translations, divided by the length penalty; blank lines have none.
     """
-    from ..data.lines import decode_lines, read_lines
+    if (replace_unk == Replacement.lexicon) != (lexicon is not None):
+        raise InputError("--replace-unk lexicon and --lexicon FILE go together: give both or neither")
 
+    from ..data.lines import decode_lines, read_lines
+    from ..decoding.unknown import read_lexicon
+
+    replacement = read_lexicon(lexicon) if lexicon else replace_unk and replace_unk.value
     lines = read_lines(source) if source else list(decode_lines(sys.stdin.buffer, "standard input"))
     with written_whole(output) as stream:
         translations = load_translator(model, device, dtype).translate(
@@ -41,6 +66,7 @@ def translate(
             n_best=n_best,
             length_penalty=length_penalty,
             batch_size=batch_size,
+            replace_unk=replacement,
             scores=scores or n_best > 1,
             progress=sys.stderr.isatty(),
         )

@@ -1,7 +1,7 @@
 """Lines of text in, translations out: batching, beam search and order behind one call."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -15,7 +15,9 @@ from transformers import GenerationConfig
 from ..data.batching import length_batches
 from ..errors import InputError
 from ..loading import load_model, load_tokenizer
+from ..modeling.generation_rnnsearch import followed_weights
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
+from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 
 logger = logging.getLogger(__name__)
@@ -64,6 +66,7 @@ class Translator:
         batch_size: int = 64,
         min_new_tokens: int = 1,
         forbid_unk: bool = False,
+        replace_unk: str | Mapping[str, str] | None = None,
         scores: bool = True,
         progress: bool = False,
     ) -> list[list[Hypothesis]]:
@@ -81,6 +84,8 @@ class Translator:
             batch_size: sentences decoded together.
             min_new_tokens: fewest tokens of a translation before its end; with 0 the empty translation may win.
             forbid_unk: never write [UNK], as for the "No UNK" column of the paper's table 1.
+            replace_unk: write, for each [UNK], the source word that it was most written from: "copy" as it stands, a
+                mapping its translation there, if it has one.
             scores: also return scores, for which the search keeps the probabilities of all words at each step.
             progress: show a bar on standard error.
 
@@ -88,13 +93,18 @@ class Translator:
             `n_best` hypotheses for each line, in the order of the lines.
 
         Raises:
-            InputError: a number is too small, or `n_best` is above `num_beams`.
+            InputError: a number is too small, `n_best` is above `num_beams`, or `replace_unk` is given for a model
+                with a fixed context.
+            ValueError: `replace_unk` is neither "copy" nor a mapping.
         """
         for name, number in (("beam", num_beams), ("n-best", n_best), ("batch size", batch_size)):
             if number < 1:
                 raise InputError(f"{name} is {number}: give 1 or more")
         if n_best > num_beams:
             raise InputError(f"n-best is {n_best} but the beam only {num_beams}: widen the beam")
+        if replace_unk is not None and self.model.config.context == "fixed":
+            raise InputError("this model has a fixed context: it does not tell which source word is behind an [UNK]")
+        lexicon = None if replace_unk is None else as_lexicon(replace_unk)
 
         results = [[Hypothesis("", None)] * n_best for _ in lines]
         cut = 0
@@ -113,9 +123,11 @@ class Translator:
                     do_sample=False,
                     # Trainer switches it off in the configurations of what it trains.
                     use_cache=True,
+                    output_attentions=lexicon is not None,
                     suppress_tokens=[self.tokenizer.unk_token_id] if forbid_unk else None,
                 )
-                hypotheses, unfinished = self._search(source_ids, config, scores)
+                sources = [lines[position] for position in positions]
+                hypotheses, unfinished = self._search(source_ids, config, scores, sources, lexicon)
                 cut += unfinished
                 for row, position in enumerate(positions):
                     results[position] = hypotheses[row * n_best : (row + 1) * n_best]
@@ -135,7 +147,12 @@ class Translator:
             yield [visible[number] for number in batch], [ids[number] for number in batch], 2 * width + 10
 
     def _search(
-        self, source_ids: list[list[int]], config: GenerationConfig, scores: bool
+        self,
+        source_ids: list[list[int]],
+        config: GenerationConfig,
+        scores: bool,
+        sources: Sequence[str],
+        lexicon: Mapping[str, str] | None,
     ) -> tuple[list[Hypothesis], int]:
         """Hypotheses of a batch, those of one source together and best first, and how many of them have no end."""
         beam = config.num_beams > 1
@@ -153,10 +170,26 @@ class Translator:
             values = output.sequences_scores.tolist()
         elif scores:
             values = self._greedy_scores(output, config.length_penalty).tolist()
-        texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        if lexicon is None:
+            texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        else:
+            texts = self._without_unknown(output, batch["input_ids"].tolist(), sources, lexicon)
         # A line stays a line: byte-level vocabularies can spell its end.
         hypotheses = [Hypothesis(text.replace("\n", " "), value) for text, value in zip(texts, values, strict=True)]
         return hypotheses, int((~ended).sum())
+
+    def _without_unknown(
+        self, output, source_ids: list[list[int]], sources: Sequence[str], lexicon: Mapping[str, str]
+    ) -> list[str]:
+        """The texts of a search, with what stands for unknown words in their places."""
+        n_best = len(output.sequences) // len(sources)
+        weights = followed_weights(output).double().cpu().numpy()
+        texts = []
+        for row, ids in enumerate(output.sequences[:, 1:].tolist()):
+            source = row // n_best
+            words = words_for_unknown(self.tokenizer, sources[source], source_ids[source], ids, weights[row], lexicon)
+            texts.append(str(self.tokenizer.decode(ids, skip_special_tokens=True, unknown_words=words)))
+        return texts
 
     def _greedy_scores(self, output, length_penalty: float) -> torch.Tensor:
         """What beam search calls the score of a sequence, for those of a greedy search: (sequences,)."""
