@@ -47,6 +47,10 @@ rnnsearch/_registration.py
 rnnsearch/alignment/__init__.py
 rnnsearch/alignment/aligner.py
 rnnsearch/alignment/figure.py
+rnnsearch/alignment/folding.py
+rnnsearch/alignment/forced.py
+rnnsearch/alignment/links.py
+rnnsearch/alignment/own.py
 rnnsearch/cli/__init__.py
 rnnsearch/cli/common.py
 rnnsearch/cli/demo.py

@@ -1,1 +1,1 @@
-"""Soft alignment matrices, and their pictures."""
+"""Soft and hard alignments, given translations read word by word, and their pictures."""

@@ -1,102 +1,150 @@
-"""Soft alignments of given sentence pairs: which source words the model reads to write each target word."""
+"""Alignments of sentence pairs: which source words the model reads to write each target word."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn.utils.rnn import pad_sequence
 
 from ..errors import InputError
+from ..evaluation.alignment_error import Link
 from ..modeling import RNNsearchForConditionalGeneration
 from ..tokenizer import RNNsearchTokenizer
+from .folding import Sentence, sentence, words_of
+from .forced import check_pairs, force, progress_bar
+from .links import hard_links
+from .own import Written, write
 
 __all__ = ["SoftAlignment", "align"]
 
 
 @dataclass(frozen=True, eq=False)
 class SoftAlignment:
-    """The weights α of one sentence pair, between words.
+    """The weights α of one sentence pair, between words, and what follows from them.
 
     Args:
-        source_words: S words as the tokenizer tells them apart, the last of them `</s>`.
-        target_words: T words, the last of them `</s>`.
+        source_words: S words, the last of them `</s>`.
+        target_words: T words, the last of them `</s>`, unless the model's own translation was cut.
         weights: (T, S), row i: how much of each source word target word i was written from. A row sums to 1, the
             share of the source's `</s>` included.
+        log_probs: log-probability of each target word after the words before it, in nats, (T,).
+        links: pairs (source index, target index) of words that belong together, counted from 0, `</s>` left out.
     """
 
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     weights: NDArray[np.float64]
+    log_probs: NDArray[np.float64]
+    links: frozenset[Link]
 
 
 def align(
     model: RNNsearchForConditionalGeneration,
     tokenizer: RNNsearchTokenizer,
-    sources: Sequence[str],
-    targets: Sequence[str],
+    sources: Sequence[str | Sequence[str]],
+    targets: Sequence[str | Sequence[str]] | None = None,
     batch_size: int = 32,
+    *,
+    num_beams: int = 5,
+    threshold: float | None = None,
+    reverse: tuple[RNNsearchForConditionalGeneration, RNNsearchTokenizer] | None = None,
+    progress: bool = False,
 ) -> list[SoftAlignment]:
-    """Let the model write the given targets and note what it reads meanwhile (section 3.1, equation 6).
+    """Note what the model reads while it writes the given targets, or its own (section 3.1, equation 6).
 
-    Where a word is cut into pieces, the weights of the source's pieces are added up and those of the target's pieces
-    are averaged, so that a row still sums to 1.
+    A sentence is a text, whose words are those that the tokenizer tells apart; or a list of words, which are joined to
+    a text for the model. Where a word is cut into pieces, the weights of the source's pieces are added up and those of
+    the target's pieces are averaged, so that a row still sums to 1; log-probabilities are added up.
 
     Args:
         model: a model that attends; it is switched to evaluation mode.
         tokenizer: the tokenizer it was trained with.
         sources: source sentences.
-        targets: the translation of each of them.
+        targets: the translation of each of them. Without them the model translates, with the settings saved with it,
+            and the weights are those of the beam that won.
         batch_size: pairs read together; the result does not depend on it.
+        num_beams: hypotheses kept at each step of a translation of the model's own; 1 is greedy search.
+        threshold: link all words whose weight is at least this; without it, each target word with the source word of
+            its largest weight, if that is no `</s>`.
+        reverse: a model of the other direction and its tokenizer: only links that both find are kept.
+        progress: show a bar on standard error.
 
     Returns:
         An alignment for each pair, in the order given.
 
     Raises:
-        InputError: the numbers of sources and targets differ, `batch_size` is below 1, or the model has a fixed
-            context.
+        InputError: the numbers of sources and targets differ, `batch_size` or `num_beams` is below 1, `threshold` not
+            above 0 or above 1, a model has a fixed context, or given words do not have the characters that the
+            tokenizer reads.
     """
-    if len(sources) != len(targets):
-        raise InputError(f"{len(sources)} sources but {len(targets)} targets: give one target for each source")
-    if batch_size < 1:
-        raise InputError(f"batch size is {batch_size}: give 1 or more")
-    if model.config.context == "fixed":
-        raise InputError("this model reads every source word at once (context 'fixed'), so it has no alignments")
+    check_pairs(sources, targets, batch_size)
+    if num_beams < 1:
+        raise InputError(f"beam is {num_beams}: give 1 or more")
+    if threshold is not None and not 0 < threshold <= 1:
+        raise InputError(f"threshold is {threshold}: give a number above 0 and up to 1")
+    for one in (model, *(reverse or ())[:1]):
+        if one.config.context == "fixed":
+            raise InputError("this model reads every source word at once (context 'fixed'), so it has no alignments")
     if not sources:
         return []
 
-    model.eval()
-    pairs = tokenizer(list(sources), text_target=list(targets), verbose=False)
-    # Pairs of like length together: the less padding, the less work.
-    order = sorted(range(len(sources)), key=lambda i: (len(pairs["labels"][i]), len(pairs["input_ids"][i])))
-    alignments: dict[int, SoftAlignment] = {}
-    for start in range(0, len(order), batch_size):
-        batch = order[start : start + batch_size]
-        source_ids = [pairs["input_ids"][i] for i in batch]
-        target_ids = [pairs["labels"][i] for i in batch]
-        weights = _piece_weights(model, tokenizer, source_ids, target_ids)
-        for i, source, target, alpha in zip(batch, source_ids, target_ids, weights, strict=True):
-            source_words, target_words, alpha = tokenizer.between_words(source, target, alpha)
-            alignments[i] = SoftAlignment(tuple(source_words), tuple(target_words), alpha)
-    return [alignments[i] for i in range(len(sources))]
+    read = [sentence(given, tokenizer.source_lang) for given in sources]
+    written = None if targets is None else [sentence(given, tokenizer.target_lang) for given in targets]
+    passes = 1 + (targets is None) + (reverse is not None)
+    with progress_bar("Aligning", passes * len(sources), shown=progress) as advance:
+        own: dict[int, Written] = {}
+        if written is None:
+            # A blank line has nothing to translate.
+            visible = [i for i, one in enumerate(read) if one.text.strip()]
+            ids = tokenizer([read[i].text for i in visible], verbose=False).input_ids if visible else []
+            own = dict(zip(visible, write(model, tokenizer, ids, num_beams, batch_size, advance), strict=True))
+        alignments, read, written = _one_way(model, tokenizer, read, written, own, batch_size, threshold, advance)
+        if reverse:
+            # Between the same words, whatever those of the other tokenizer are.
+            back, _, _ = _one_way(*reverse, written, read, {}, batch_size, threshold, advance)
+            alignments = [
+                replace(there, links=there.links & {(source, target) for target, source in again.links})
+                for there, again in zip(alignments, back, strict=True)
+            ]
+    return alignments
 
 
-@torch.inference_mode()
-def _piece_weights(
+def _one_way(
     model: RNNsearchForConditionalGeneration,
     tokenizer: RNNsearchTokenizer,
-    source_ids: list[list[int]],
-    target_ids: list[list[int]],
-) -> list[NDArray[np.float64]]:
-    """α of each pair of id lists, (target pieces, source pieces), without padding."""
-    sources = tokenizer.pad({"input_ids": source_ids}, return_tensors="pt").to(model.device)
-    # Labels are padded on the right whatever the tokenizer's side is: words before a position are read, padding too.
-    labels = pad_sequence([torch.tensor(ids) for ids in target_ids], batch_first=True, padding_value=-100)
-    output = model(**sources, labels=labels.to(model.device), output_attentions=True)
-    alignments = output.cross_attentions[0][:, 0]  # (B, T, S)
-    real = sources["attention_mask"].bool()
-    return [
-        alignments[row, : len(ids), real[row]].double().cpu().numpy()  # (T, S) of this pair
-        for row, ids in enumerate(target_ids)
-    ]
+    sources: list[Sentence],
+    targets: list[Sentence] | None,
+    own: dict[int, Written],
+    batch_size: int,
+    threshold: float | None,
+    advance: Callable[[int], None],
+) -> tuple[list[SoftAlignment], list[Sentence], list[Sentence]]:
+    """Alignments of one direction, and both sides in the words that they are between.
+
+    Args:
+        targets: None for translations of the model's own, which are in `own`, those of blank sources left out.
+    """
+    source_ids = tokenizer([one.text for one in sources], verbose=False).input_ids
+    if targets is None:
+        target_ids = [own[i].ids if i in own else [tokenizer.eos_token_id] for i in range(len(sources))]
+    else:
+        target_ids = tokenizer(text_target=[one.text for one in targets], verbose=False).input_ids
+    # For the model's own translations too: a search that kept the probabilities of all words at each step would need
+    # more memory.
+    forced = force(model, tokenizer, source_ids, target_ids, batch_size, advance)
+
+    alignments, read, written = [], [], []
+    for i, noted in enumerate(forced):
+        source = words_of(tokenizer, source_ids[i], sources[i], target=False)
+        target = words_of(tokenizer, target_ids[i], targets[i] if targets else None, target=True)
+        weights = own[i].weights if i in own else noted.weights
+        assert weights is not None  # the model attends
+        weights = weights / weights.sum(axis=1, keepdims=True)  # half precision is off by up to half a percent
+        weights = target.mean(weights) @ source.share
+        links = hard_links(weights, source.is_word, target.is_word, threshold)
+        log_probs = noted.log_probs @ target.share
+        alignments.append(SoftAlignment(source.words, target.words, weights, log_probs, links))
+        text = targets[i].text if targets else str(tokenizer.decode(target_ids[i], skip_special_tokens=True))
+        read.append(Sentence(sources[i].text, source.without_end()))
+        written.append(Sentence(text, target.without_end()))
+    return alignments, read, written
