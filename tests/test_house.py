@@ -52,10 +52,13 @@ rnnsearch/alignment/forced.py
 rnnsearch/alignment/links.py
 rnnsearch/alignment/own.py
 rnnsearch/cli/__init__.py
+rnnsearch/cli/align.py
 rnnsearch/cli/common.py
 rnnsearch/cli/demo.py
 rnnsearch/cli/evaluate.py
 rnnsearch/cli/push.py
+rnnsearch/cli/evaluate_alignment.py
+rnnsearch/cli/score.py
 rnnsearch/cli/tokenizer.py
 rnnsearch/cli/train.py
 rnnsearch/cli/translate.py

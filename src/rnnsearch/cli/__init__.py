@@ -11,9 +11,12 @@ from typer.core import TyperGroup
 
 from ..errors import InputError
 from ..version import __version__
+from .align import align
 from .demo import demo
 from .evaluate import evaluate
+from .evaluate_alignment import evaluate_alignment
 from .push import push
+from .score import score
 from .tokenizer import tokenizer
 from .train import train
 from .translate import translate
@@ -66,6 +69,9 @@ app.command(
 )(train)
 app.command()(translate)
 app.command()(evaluate)
+app.command()(score)
+app.command()(align)
+app.command()(evaluate_alignment)
 app.command()(push)
 app.command()(demo)
 
