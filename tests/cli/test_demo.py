@@ -7,7 +7,7 @@ import pytest
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from typer.testing import CliRunner
 
-from rnnsearch import cli
+from rnnsearch import Translator, align, cli
 from rnnsearch.data.grammar import corpus
 from rnnsearch.data.syntax import SentencePair
 
@@ -56,6 +56,21 @@ def test_both_models_are_reported(compared):
         assert f"{name}: BLEU {report[name]['bleu held out']:.1f} on 6 unseen sentences of 3 to 15 words" in said
         assert f"{name}: BLEU {report[name]['bleu longer']:.1f} on 6 unseen sentences of 16 to 30 words" in said
         assert report[name]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+
+
+def test_links_are_held_against_the_gold_ones(compared):
+    folder, said = compared
+    report = json.loads((folder / "demo.json").read_text(encoding="utf-8"))["RNNsearch"]
+    translator = Translator.from_pretrained(folder / "model")
+    pairs = corpus(6, demo.SEEN, 3 + 1)
+    found = align(
+        translator.model, translator.tokenizer, [pair.source for pair in pairs], [pair.target for pair in pairs]
+    )
+    agreed = sum(len(one.links & pair.alignment) for one, pair in zip(found, pairs, strict=True))
+    sizes = sum(len(one.links) for one in found), sum(len(pair.alignment) for pair in pairs)
+    assert report["alignment error rate"] == pytest.approx(1 - 2 * agreed / sum(sizes))
+    assert (report["precision"], report["recall"]) == (agreed / sizes[0], agreed / sizes[1])
+    assert f"RNNsearch: AER {report['alignment error rate']:.3f} on the gold alignments" in said
 
 
 def test_the_second_time_nothing_is_overwritten(compared):

@@ -62,6 +62,7 @@ def demo(
         report[name] |= _scores(name, translated, tests)
         curves[name] = _by_length(translated, tests)
         if context == "search":
+            report[name] |= _alignment_error(name, translator, held_out)
             _draw_alignment(translator, held_out, output / "alignment.png")
 
     if compare:
@@ -146,6 +147,23 @@ def _show(pairs: Sequence["SentencePair"], translations: Sequence[str], count: i
         print(f"  {pair.source}\n    {translation}")
         if translation != pair.target:
             print(f"    (reference: {pair.target})")
+
+
+def _alignment_error(name: str, translator: "Translator", pairs: Sequence["SentencePair"]) -> dict[str, float]:
+    """Of the links that the weights imply, against those that the grammar knows."""
+    from ..alignment.aligner import align
+    from ..evaluation.alignment_error import alignment_error_rate
+
+    words = [pair.source_words for pair in pairs], [pair.target_words for pair in pairs]
+    found = align(translator.model, translator.tokenizer, *words)
+    error = alignment_error_rate(
+        [one.links for one in found], [pair.alignment for pair in pairs], [frozenset()] * len(pairs)
+    )
+    print(
+        f"{name}: AER {error.error_rate:.3f} on the gold alignments of the unseen sentences "
+        f"(precision {error.precision:.3f}, recall {error.recall:.3f})"
+    )
+    return {"precision": error.precision, "recall": error.recall, "alignment error rate": error.error_rate}
 
 
 def _draw_alignment(translator: "Translator", pairs: Sequence["SentencePair"], path: Path) -> None:
