@@ -13,12 +13,14 @@
 # limitations under the License.
 """What `generate` needs of the model: the state between two steps, and the hooks of `GenerationMixin`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
-from transformers.generation import GenerationMixin
+from transformers.generation import GenerationConfig, GenerationMixin
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
 from .layers_rnnsearch import source_mask
@@ -176,6 +178,17 @@ class RNNsearchGenerationMixin(GenerationMixin):
             **carried(state),
             **kwargs,
         }
+
+
+@contextmanager
+def without_saved_settings(model: GenerationMixin) -> Iterator[None]:
+    """Decoding settings saved with a model, such as a greatest length, would fill in for what a caller leaves out."""
+    saved = model.generation_config
+    model.generation_config = GenerationConfig.from_model_config(model.config)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        model.generation_config = saved
 
 
 def followed_weights(output) -> Tensor:

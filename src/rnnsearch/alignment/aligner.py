@@ -60,8 +60,8 @@ def align(
         model: a model that attends; it is switched to evaluation mode.
         tokenizer: the tokenizer it was trained with.
         sources: source sentences.
-        targets: the translation of each of them. Without them the model translates, with the settings saved with it,
-            and the weights are those of the beam that won.
+        targets: the translation of each of them. Without them the model translates as `Translator` does, and the
+            weights are those of the beam that won.
         batch_size: pairs read together; the result does not depend on it.
         num_beams: hypotheses kept at each step of a translation of the model's own; 1 is greedy search.
         threshold: link all words whose weight is at least this; without it, each target word with the source word of

@@ -10,7 +10,7 @@ from transformers import GenerationConfig
 
 from ..data.batching import length_batches
 from ..modeling import RNNsearchForConditionalGeneration
-from ..modeling.generation_rnnsearch import followed_weights
+from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
 from ..tokenizer import RNNsearchTokenizer
 
 __all__ = ["Written", "write"]
@@ -41,7 +41,7 @@ def write(
 ) -> list[Written]:
     """Translate, and follow the winning beams back to the weights of each of their steps.
 
-    What is not said here about the search, such as a length penalty, is as saved with the model.
+    The search is that of a `Translator` with its own settings; those saved with the model have no say.
 
     Args:
         model: a model that attends; it is switched to evaluation mode.
@@ -68,7 +68,8 @@ def write(
             return_dict_in_generate=True,
         )
         sources = tokenizer.pad({"input_ids": [source_ids[i] for i in batch]}, return_tensors="pt").to(model.device)
-        output = model.generate(**sources, generation_config=config)
+        with without_saved_settings(model):
+            output = model.generate(**sources, generation_config=config)
         weights = followed_weights(output)
         real = sources["attention_mask"].bool()
         for row, (i, ids) in enumerate(zip(batch, output.sequences[:, 1:].tolist(), strict=True)):

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 
@@ -15,7 +14,7 @@ from transformers import GenerationConfig
 from ..data.batching import length_batches
 from ..errors import InputError
 from ..loading import load_model, load_tokenizer
-from ..modeling.generation_rnnsearch import followed_weights
+from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
@@ -109,7 +108,7 @@ class Translator:
         results = [[Hypothesis("", None)] * n_best for _ in lines]
         cut = 0
         with (
-            _without_saved_settings(self.model),
+            without_saved_settings(self.model),
             Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
         ):
             task = bar.add_task("Translating", total=len(lines))
@@ -198,14 +197,3 @@ class Translator:
         ends = (output.sequences[:, 1:] == self.tokenizer.eos_token_id).long()
         after_end = ends.cumsum(dim=1) - ends > 0
         return steps.masked_fill(after_end, 0.0).sum(dim=1) / (~after_end).sum(dim=1) ** length_penalty
-
-
-@contextmanager
-def _without_saved_settings(model: RNNsearchForConditionalGeneration) -> Iterator[None]:
-    """Decoding settings saved with a model, such as a greatest length, would fill in for what is not given here."""
-    saved = model.generation_config
-    model.generation_config = GenerationConfig.from_model_config(model.config)
-    try:
-        yield
-    finally:
-        model.generation_config = saved
