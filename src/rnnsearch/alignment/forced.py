@@ -134,8 +134,10 @@ def progress_bar(name: str, total: int, *, shown: bool) -> Iterator[Callable[[in
 
 
 def check_pairs(sources: Sequence, targets: Sequence | None, batch_size: int) -> None:
-    """Raises:
-    InputError: the numbers of sources and targets differ, or `batch_size` is below 1.
+    """Refuse what cannot be paired or batched.
+
+    Raises:
+        InputError: the numbers of sources and targets differ, or `batch_size` is below 1.
     """
     if targets is not None and len(sources) != len(targets):
         raise InputError(f"{len(sources)} sources but {len(targets)} targets: give one target for each source")
