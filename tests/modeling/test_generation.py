@@ -77,14 +77,15 @@ def test_score_of_every_hypothesis_is_its_forced_log_probability(model, batch, b
         length_penalty=length_penalty, output_scores=True, return_dict_in_generate=True,
     )  # fmt: skip
     assert len(output.sequences) == 3 * beams
-    if beams == 1:
-        scores = model.compute_transition_scores(output.sequences, output.scores, normalize_logits=True)
+    beam_indices = None if beams == 1 else output.beam_indices
+    scores = model.compute_transition_scores(
+        output.sequences, output.scores, beam_indices, normalize_logits=beams == 1
+    )
     for row, sequence in enumerate(output.sequences):
         words = words_of(sequence)
         log_p, _ = force(model, batch.sources[row // beams], words)
-        if beams == 1:
-            torch.testing.assert_close(scores[row, : len(words)], log_p.float(), atol=0, rtol=1e-5)
-        else:  # kept in float32 by Transformers, whatever the model's type
+        torch.testing.assert_close(scores[row, : len(words)], log_p.float(), atol=1e-5, rtol=1e-5)
+        if beams > 1:  # kept in float32 by Transformers, whatever the model's type
             expected = float(log_p.sum()) / len(words) ** length_penalty
             assert float(output.sequences_scores[row]) == pytest.approx(expected, rel=1e-5)
 

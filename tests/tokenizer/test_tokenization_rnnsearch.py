@@ -52,6 +52,8 @@ def test_source_and_target_have_their_own_vocabularies(either):
     ]
     assert either.decode(both["input_ids"][0], True, use_source_tokenizer=True) == SOURCE[0]
     assert either.decode(both["input_ids"][0], True) != SOURCE[0]
+    if either.kind == "word":
+        assert either("dort")["input_ids"] == [3, EOS], "a word of the other side"
     assert either.src_vocab_size == len(either) == len(either.get_vocab()) != either.target_vocab_size
     assert either.target_vocab_size == len(either.get_target_vocab())
 
