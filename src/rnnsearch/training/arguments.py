@@ -112,6 +112,10 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
     early_stopping_patience: int = _option("Stop after this many validations without a better score; 0 never.", 0)
     logging_steps: float = _option("Updates between two lines of training loss.", 50)
     use_cache: bool = _option("Let the trained model carry its decoder state when it generates.", True)
+    ddp_find_unused_parameters: bool | None = _option(
+        "Look at each step for weights without a gradient, which the model does not have; for several processes.",
+        False,
+    )
     report_to: str = _option("Where to report to: none, tensorboard, wandb, ...", "none")
     restore_callback_states_from_checkpoint: bool = _option("Let --resume also restore the patience left.", True)
     seed: int = _option("Seed of weights, dropout and the order of batches.", 1234)

@@ -1,6 +1,7 @@
 """From parallel text to a folder with a trained model: what `rnnsearch train` does."""
 
 import itertools
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -197,4 +198,6 @@ def _encode(tokenizer: RNNsearchTokenizer, pairs: list[Pair], max_length: int | 
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+    # torchrun numbers the processes of a machine from 0; one of them speaks.
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        print(message, file=sys.stderr, flush=True)
