@@ -1,4 +1,4 @@
-"""Two processes train as one does on batches of twice the size, though their batches hold different numbers of words."""
+"""Two processes train as one does on batches of twice the size, also where their numbers of words differ."""
 
 import json
 import os
