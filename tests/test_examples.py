@@ -2,11 +2,20 @@
 
 import gzip
 import json
+import os
+import random
 import runpy
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from typer.testing import CliRunner
 
 from rnnsearch import cli
@@ -15,6 +24,29 @@ from rnnsearch.training.parser import OptionParser
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = ["--embedding_size=8", "--hidden_size=8", "--alignment_size=8", "--maxout_size=8", "--num_train_epochs=2"]
+
+
+def example(name: str):
+    """The `main` of an example."""
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> tuple[Path, Path]:
+    """Sixty pairs in two files."""
+    folder = tmp_path_factory.mktemp("text")
+    pairs = corpus(60, (3, 8), 1)
+    for language, texts in (("en", [pair.source for pair in pairs]), ("fr", [pair.target for pair in pairs])):
+        (folder / f"train.{language}").write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
+    return folder / "train.en", folder / "train.fr"
+
+
+@pytest.fixture(scope="module")
+def trained(text, tmp_path_factory) -> Path:
+    """What examples/train.py leaves behind."""
+    folder = tmp_path_factory.mktemp("trained")
+    assert 0 <= example("train")(*text, folder, epochs=2, size=12, held_out=10)["BLEU"] <= 100
+    return folder
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.name)
@@ -27,8 +59,7 @@ def test_configurations_are_complete(path):
 
 
 def test_load_with_transformers(tiny_model_dir, capsys):
-    example = runpy.run_path(str(EXAMPLES / "load_with_transformers.py"))
-    example["main"](str(tiny_model_dir), "The red house is small.")
+    example("load_with_transformers")(str(tiny_model_dir), "The red house is small.")
     translation, *rows = capsys.readouterr().out.splitlines()
     assert translation
     words = {"The", "red", "house", "is", "small", ".", "</s>"}
@@ -42,16 +73,16 @@ def test_multi30k(tmp_path, monkeypatch):
             text = "".join(f"{line}\n" for line in texts).encode()
             name = tmp_path / f"{stem}.{language}{'.gz' if stem == 'train' else ''}"
             name.write_bytes(gzip.compress(text) if stem == "train" else text)
-    example = runpy.run_path(str(EXAMPLES / "multi30k.py"))
+    main = example("multi30k")
 
     def run(words):
         result = CliRunner().invoke(cli.app, words + (SMALL if words[0] == "train" else []))
         assert result.exit_code == 0, result.output
 
-    monkeypatch.setitem(example["main"].__globals__, "run", run)
+    monkeypatch.setitem(main.__globals__, "run", run)
     options = ["fr", "--data", str(tmp_path), "--output", str(tmp_path / "model"), "--results", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["multi30k.py", *options])
-    example["main"]()
+    main()
     results = json.loads((tmp_path / "multi30k_en_fr.json").read_text(encoding="utf-8"))
     assert results["training"]["updates"] == 2
     assert len(results["training"]["validation"]) == 3  # after each epoch, and the best at the end
@@ -64,3 +95,160 @@ def test_the_model_card_is_fresh(tmp_path):
     example["main"](tmp_path / "card.md")
     written = (EXAMPLES.parent / "model_card.md").read_text(encoding="utf-8")
     assert (tmp_path / "card.md").read_text(encoding="utf-8") == written, "run: python examples/model_card.py"
+
+
+def test_train(trained):
+    """Left behind is a complete model, whose vocabularies are those of the pairs that are not held out."""
+    model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(trained), AutoTokenizer.from_pretrained(trained)
+    assert (model.config.hidden_size, tokenizer.kind) == (12, "word")
+    assert model.config.vocab_size == tokenizer.target_vocab_size
+
+
+def test_fine_tune(trained, text, tmp_path):
+    scores = example("fine_tune")(trained, *text, tmp_path / "tuned", epochs=3, held_out=10)
+    assert scores.keys() == {"BLEU before", "BLEU after"}
+    assert (tmp_path / "tuned" / "tokenizer.json").read_bytes() == (trained / "tokenizer.json").read_bytes()
+    before, after = (load_file(folder / "model.safetensors") for folder in (trained, tmp_path / "tuned"))
+    unchanged = {name for name in before if torch.equal(before[name], after[name])}
+    # While attention is next to even, what is added to every energy alike cancels out in the softmax.
+    assert unchanged <= {"model.decoder.attention.query_proj.weight"}
+
+
+# peft asks with a name that Transformers 5.24 has replaced
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
+def test_lora(trained, text, tmp_path):
+    figures = example("lora")(trained, *text, tmp_path, epochs=3, rank=2, held_out=10)
+    assert 5 < figures["percent trained"] < 50
+    adapter = load_file(tmp_path / "adapter" / "adapter_model.safetensors")
+    projections = {name.split(".lora_")[0].removeprefix("base_model.model.") for name in adapter}
+    assert len(projections) == 8
+    assert "model.encoder.backward_unit.input_proj" in projections
+    assert len(adapter) == 16
+    # The second matrix starts at zero: all of them have learnt.
+    assert all(value.abs().max() > 0 for value in adapter.values())
+
+    base, merged = (AutoModelForSeq2SeqLM.from_pretrained(folder).eval() for folder in (trained, tmp_path / "merged"))
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "merged")
+    batch = tokenizer(["We sing.", "The old house is red."], text_target=["Nous.", "La."], padding=True)
+    batch = {name: torch.tensor(rows) for name, rows in batch.items()}
+    changed = {name for name, value in merged.state_dict().items() if not torch.equal(value, base.state_dict()[name])}
+    assert changed == {f"{name}.weight" for name in projections}
+    with torch.no_grad():
+        plain, expected = base(**batch).logits, PeftModel.from_pretrained(base, tmp_path / "adapter")(**batch).logits
+        torch.testing.assert_close(merged(**batch).logits, expected, atol=1e-5, rtol=0)
+    assert (plain - expected).abs().max() > 1e-3
+
+
+def test_decode(trained, text, capsys):
+    scores = example("decode")(trained, *text, lines=6, n_best=2)
+    assert scores.keys() == {"BLEU greedy", "BLEU beam 5", "BLEU sampled"}
+    source, best, second, *samples, _ = capsys.readouterr().out.splitlines()
+    assert source == text[0].read_text(encoding="utf-8").splitlines()[0]
+    assert float(best.split()[0]) >= float(second.split()[0])
+    assert [line.split()[0] for line in samples] == ["sampled"] * 2
+
+
+def test_align(tiny_model_dir, tmp_path):
+    main = example("align")
+    largest = main(tiny_model_dir, "The red house.", "La maison rouge.", tmp_path / "alignment.png")
+    assert [name.split()[0] for name in largest] == ["La", "maison", "rouge", ".", "</s>"]
+    assert all(19.9 < value <= 100 for value in largest.values())
+    assert (tmp_path / "alignment.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_transliterate(tmp_path):
+    main = example("transliterate")
+    functions = main.__globals__
+    assert len(functions["LATIN"]) == 64
+    assert {kana: functions["LATIN"][kana] for kana in "あしちつふじゆぺ"} == dict(
+        zip("あしちつふじゆぺ", ("a", "shi", "chi", "tsu", "fu", "ji", "yu", "pe"), strict=True)
+    )
+    words = dict(functions["word"](random.Random(seed)) for seed in range(3000))
+    for kana, latin in (("ん", "m"), ("っ", "t"), ("しゃ", "sha"), ("きょ", "kyo"), ("っち", "tchi")):
+        assert any(kana in word and latin in spelling for word, spelling in words.items())
+    assert 0 <= main(tmp_path, words=120, epochs=1, size=8, held_out=20)["words right"] <= 100
+    source, target = ((tmp_path / f"train.{side}").read_text(encoding="utf-8") for side in ("kana", "latin"))
+    assert source.count("\n") == target.count("\n") > 90
+    assert all(len(sign) == 1 for sign in (source + target).split())
+
+
+def test_instructions(tmp_path, monkeypatch):
+    main = example("instructions")
+    pairs = dict(main.__globals__["instructions"]())
+    assert len(pairs) == 96 + 2 * 96**2
+    assert pairs["wave twice after push left"] == "LEFT PUSH WAVE WAVE"
+    assert pairs["grasp behind then lift three times"] == "LEFT LEFT GRASP LEFT LEFT LIFT LIFT LIFT"
+    few = random.Random(0).sample(sorted(pairs.items()), 300)
+    monkeypatch.setitem(main.__globals__, "instructions", lambda: few)
+    figures = main(tmp_path, epochs=1, size=8, held_out=20)
+    assert figures.keys() == {"right of known lengths", "right of longer"}
+    lengths = [len(line.split()) for line in (tmp_path / "train.actions").read_text(encoding="utf-8").splitlines()]
+    assert len(lengths) > 50
+    assert max(lengths) <= 12
+
+
+def in_processes(number: int, *words: object) -> str:
+    """What an example prints in processes that speak over gloo, as `torchrun --nproc_per_node` starts them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", str(number), "--master_port", str(port)]
+    command = [sys.executable, *launcher, *map(str, words)]
+    return subprocess.check_output(command, text=True, timeout=180, env=os.environ | {"HF_HUB_OFFLINE": "1"})
+
+
+def test_run_translation_no_trainer(text, tmp_path, monkeypatch, capsys):
+    """Interrupted it goes on to the same result; two processes train as one does with batches of twice the size."""
+    main = example("run_translation_no_trainer")
+    options = {"epochs": 3, "size": 12, "held_out": 12}
+    whole = main(*text, tmp_path / "whole", batch_size=16, **options)
+    train_epoch, calls = main.__globals__["train_epoch"], []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return train_epoch(*arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setitem(main.__globals__, "train_epoch", interrupted)
+        main(*text, tmp_path / "parts", batch_size=16, **options)
+    assert not (tmp_path / "parts" / "model.safetensors").exists()
+    assert main(*text, tmp_path / "parts", batch_size=16, resume=True, **options) == whole
+    main(*text, tmp_path / "accumulated", batch_size=8, accumulate=2, **options)
+    capsys.readouterr()
+
+    words = [*text, tmp_path / "together", "--epochs", 3, "--size", 12, "--held-out", 12, "--batch-size", 8]
+    told = in_processes(2, EXAMPLES / "run_translation_no_trainer.py", *words)
+    assert [line.split(":")[0] for line in told.splitlines()] == [
+        "60 pairs kept; 0 dropped", "epoch 1", "epoch 2", "epoch 3",
+    ]  # fmt: skip
+
+    def weights(name: str) -> torch.Tensor:
+        found = load_file(tmp_path / name / "model.safetensors")
+        return torch.cat([found[key].flatten().double() for key in sorted(found)])
+
+    assert torch.equal(weights("parts"), weights("whole"))
+    torch.testing.assert_close(weights("together"), weights("accumulated"), atol=1e-6, rtol=0)
+    # Adam makes much of the rounding of a weight whose gradient is next to nothing: all weights as one vector.
+    difference = (weights("together") - weights("whole")).norm() / weights("whole").norm()
+    assert difference < 1e-4
+    AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "together")
+
+
+def test_notebook(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = EXAMPLES / "from_equations_to_figure_3.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    names = {"__name__": "__main__"}
+    for cell in code:
+        exec(compile("".join(cell["source"]), f"{path.name}, {cell['id']}", "exec"), names)
+        if "parameters" in cell["metadata"].get("tags", []):
+            assert names["PAIRS"] > 1000
+            names |= {"PAIRS": 300, "EPOCHS": 1, "SIZE": 10}
+    assert np.isclose(names["alpha"].sum(), 1)
+    assert 0 < names["links_found"] < 100
