@@ -1,9 +1,12 @@
 """See which source words each target word was written from, as numbers and as the paper's figure 3.
 
-    python examples/align.py demo/model "The black dog sleeps in the garden." "Le chien noir dort dans le jardin." \
+    python examples/align.py demo/model "The old doctor sells a black dog." "Le vieux médecin vend un chien noir." \
         alignment.png
 
 `demo/model` is what `make demo` writes.
+
+Expected: 0.1 CPU minutes: percent that chien reads dog 88.0, percent that noir reads black 98.0
+(results/examples.json).
 """
 
 from pathlib import Path

@@ -3,6 +3,8 @@
     python examples/decode.py demo/model demo/text/test.en demo/text/test.fr
 
 `demo/` is what `make demo` writes; any model and two files will do.
+
+Expected: 0.1 CPU minutes: BLEU greedy 97.1, BLEU beam 5 98.1, BLEU sampled 95.2 (results/examples.json).
 """
 
 from pathlib import Path

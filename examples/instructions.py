@@ -4,6 +4,9 @@
 
 "wave twice after push left" is LEFT PUSH WAVE WAVE. The model is trained on instructions of up to 12 actions; then it
 is asked for others of up to 12 actions, and for longer ones, made of the same words.
+
+Expected: 0.6 CPU minutes: percent right of known lengths 99.8, percent right of longer ones 58.4
+(results/examples.json).
 """
 
 import itertools

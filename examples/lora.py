@@ -3,6 +3,8 @@
     python examples/lora.py demo/model demo/text/longer.en demo/text/longer.fr runs/lora
 
 The text and the held-out pairs are those of examples/fine_tune.py. Needs `pip install peft`.
+
+Expected: 0.6 CPU minutes: percent trained 2.8, BLEU before 76.3, BLEU after 88.8 (results/examples.json).
 """
 
 from pathlib import Path

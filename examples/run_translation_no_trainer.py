@@ -7,6 +7,8 @@
 A step is the same however many processes share its pairs: `processes x batch size x accumulate` of them. A checkpoint
 is written after each epoch; with `--resume` the training goes on from the last one to the same result. `demo/text` is
 what `make demo` writes. The last 500 pairs are held out; each epoch ends with BLEU on them.
+
+Expected: 2.3 CPU minutes: BLEU 92.8 (results/examples.json).
 """
 
 from contextlib import nullcontext

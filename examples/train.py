@@ -4,6 +4,8 @@
 
 `demo/text` is what `make demo` writes; any two files whose lines translate each other will do. The last 500 pairs are
 held out and scored. `rnnsearch train` is the same as one command, with checkpoints and validation.
+
+Expected: 1.7 CPU minutes: BLEU 90.5 (results/examples.json).
 """
 
 from pathlib import Path

@@ -4,6 +4,8 @@
 
 The words are made up and their spelling follows rules (Hepburn's): a letter may depend on the one after it, as in
 かっぱ kappa, まっちゃ matcha, さんぽ sampo. The model sees pairs only, and is asked for words that it has not seen.
+
+Expected: 0.4 CPU minutes: percent of words right 99.8 (results/examples.json).
 """
 
 import random

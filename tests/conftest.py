@@ -2,9 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -110,3 +111,21 @@ def on_hub(hub, monkeypatch) -> FakeHub:
     monkeypatch.setenv("HF_TOKEN", "hf_test")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return hub
+
+
+@pytest.fixture(scope="session")
+def two_processes() -> Callable[..., tuple[str, str]]:
+    """What a script with its words prints to standard output and error when `torchrun` starts two of it, over gloo."""
+
+    def run(*words: object) -> tuple[str, str]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", str(port)]
+        command = [sys.executable, *launcher, *map(str, words)]
+        environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+        result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
+        assert result.returncode == 0, result.stderr
+        return result.stdout, result.stderr
+
+    return run

@@ -2,11 +2,8 @@
 
 import gzip
 import json
-import os
 import random
 import runpy
-import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -187,17 +184,8 @@ def test_instructions(tmp_path, monkeypatch):
     assert max(lengths) <= 12
 
 
-def in_processes(number: int, *words: object) -> str:
-    """What an example prints in processes that speak over gloo, as `torchrun --nproc_per_node` starts them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", str(number), "--master_port", str(port)]
-    command = [sys.executable, *launcher, *map(str, words)]
-    return subprocess.check_output(command, text=True, timeout=180, env=os.environ | {"HF_HUB_OFFLINE": "1"})
-
-
-def test_run_translation_no_trainer(text, tmp_path, monkeypatch, capsys):
+@pytest.mark.slow
+def test_run_translation_no_trainer(text, tmp_path, monkeypatch, two_processes):
     """Interrupted it goes on to the same result; two processes train as one does with batches of twice the size."""
     main = example("run_translation_no_trainer")
     options = {"epochs": 3, "size": 12, "held_out": 12}
@@ -216,10 +204,9 @@ def test_run_translation_no_trainer(text, tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "parts" / "model.safetensors").exists()
     assert main(*text, tmp_path / "parts", batch_size=16, resume=True, **options) == whole
     main(*text, tmp_path / "accumulated", batch_size=8, accumulate=2, **options)
-    capsys.readouterr()
 
     words = [*text, tmp_path / "together", "--epochs", 3, "--size", 12, "--held-out", 12, "--batch-size", 8]
-    told = in_processes(2, EXAMPLES / "run_translation_no_trainer.py", *words)
+    told, _ = two_processes(EXAMPLES / "run_translation_no_trainer.py", *words)
     assert [line.split(":")[0] for line in told.splitlines()] == [
         "60 pairs kept; 0 dropped", "epoch 1", "epoch 2", "epoch 3",
     ]  # fmt: skip

@@ -1,5 +1,6 @@
 """What docs/results.md and README.md publish is what the files in results/ hold, rounded to one place."""
 
+import ast
 import json
 from pathlib import Path
 
@@ -79,3 +80,28 @@ def test_signatures_are_kept(target):
         for score in scores.values():
             assert "version:" in score["signature"]
             assert 0 <= score["value"] <= 100
+
+
+def example_head(path: Path) -> str:
+    """What an example says about itself, in one line."""
+    if path.suffix == ".ipynb":
+        text = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
+    else:
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return " ".join(text.split())
+
+
+EXAMPLES = {name: figures for name, figures in read("examples.json").items() if name != "measured"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name):
+    minutes, *figures = EXAMPLES[name].items()
+    expected = f"{minutes[1]:.1f} {minutes[0]}: {', '.join(f'{figure} {value:.1f}' for figure, value in figures)}"
+    assert expected in example_head(ROOT / "examples" / name)
+
+
+def test_every_example_has_figures():
+    """But the oldest one, which shows a translation, and those of Multi30k, whose results stand in a table."""
+    names = {path.name for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".ipynb")}
+    assert names - {*EXAMPLES} == {"load_with_transformers.py", "multi30k.py"}

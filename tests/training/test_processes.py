@@ -1,10 +1,7 @@
 """Two processes train as one does on batches of twice the size, also where their numbers of words differ."""
 
 import json
-import os
 import runpy
-import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,30 +12,14 @@ from safetensors.torch import load_file
 WORKER = Path(__file__).with_name("worker.py")
 
 
-def two_processes(*words: object) -> str:
-    """Output of a script in two processes that speak over gloo, as `torchrun --nproc_per_node 2` starts them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", str(port)]
-    result = subprocess.run(
-        [sys.executable, *launcher, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stderr
-
-
 @pytest.fixture(scope="module")
-def together(tiny_model_dir, tmp_path_factory) -> Path:
+def together(tiny_model_dir, tmp_path_factory, two_processes) -> Path:
     folder = tmp_path_factory.mktemp("together")
     two_processes(WORKER, tiny_model_dir, folder)
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "batch_size", "accumulated"), [("plain", 16, 1), ("like length", 16, 1), ("accumulated", 8, 2)]
 )
@@ -53,7 +34,8 @@ def test_two_processes_train_as_one(together, tiny_model_dir, name, batch_size, 
         assert (value - start[weight]).abs().max() > 1e-3, weight
 
 
-def test_the_command_trains_alike_and_speaks_once(run, text, tmp_path):
+@pytest.mark.slow
+def test_the_command_trains_alike_and_speaks_once(run, text, tmp_path, two_processes):
     """20 epochs of one step in float32, a batch of 24 in each process or one of 48; the 9 validation pairs shared."""
     options = ["--num_train_epochs", 20, "--save_strategy", "no", "--learning_rate", 0.01, "--warmup_steps", 0]
     options += ["--label_smoothing_factor", 0.1, "--eval_strategy", "no", "--per_device_eval_batch_size", 4]
@@ -62,7 +44,7 @@ def test_the_command_trains_alike_and_speaks_once(run, text, tmp_path):
     words += ["--embedding_size", 12, "--hidden_size", 14, "--alignment_size", 10, "--maxout_size", 12, "--use_cpu"]
     words += ["--tokenizer_kind", "word", "--initializer_range", 0.1, "--output_dir", tmp_path / "together"]
     command = Path(sys.executable).with_name("rnnsearch")
-    told = two_processes(command, "train", *words, *options, "--per_device_train_batch_size", 24)
+    _, told = two_processes(command, "train", *words, *options, "--per_device_train_batch_size", 24)
     assert told.count("training: 48 pairs kept; 0 dropped\n") == 1
     assert "unused parameters" not in told
     together = type(alone)(tmp_path / "together", json.loads((tmp_path / "together" / "all_results.json").read_text()))

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer, Seq2SeqTrainingArguments
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    DataCollatorForSeq2Seq,
+    Seq2SeqTrainer,
+    Seq2SeqTrainingArguments,
+)
 
 SOURCES = [
     "The red house.",
@@ -178,3 +184,24 @@ def test_prediction_is_generation(make, tiny_tokenizer, beams):
     assert 0 < output.metrics["test_loss"] < 1
     evaluated = trainer.evaluate(num_beams=beams, max_length=24)
     assert evaluated["eval_loss"] == pytest.approx(output.metrics["test_loss"])
+
+
+def test_a_word_added_to_the_target_side_is_learnt(make, tiny_model, tiny_tokenizer, tmp_path):
+    """`Trois` is no word of the tiny vocabulary; the source side stays as it is."""
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    assert tokenizer.decode(tokenizer(text_target=["Trois"])["input_ids"][0], skip_special_tokens=True) == "[UNK]"
+    assert tokenizer.add_target_tokens(["Trois"]) == 1
+    trainer = make(dtype=torch.float32, optim="adamw_torch", learning_rate=0.03, max_steps=80)
+    trainer.processing_class = trainer.data_collator.tokenizer = tokenizer
+    trainer.train_dataset = Dataset.from_dict(dict(tokenizer(SOURCES, text_target=TARGETS)))
+    trainer.model.resize_decoder_token_embeddings(tokenizer.target_vocab_size)
+    trainer.train()
+    trainer.save_model()
+
+    model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "model").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    before = tiny_model.config
+    assert (model.config.src_vocab_size, model.config.vocab_size) == (before.src_vocab_size, before.vocab_size + 1)
+    assert model.config.vocab_size == tokenizer.target_vocab_size == model.get_output_embeddings().out_features
+    written = model.generate(**tokenizer(["Three green apples."], return_tensors="pt"), num_beams=2)
+    assert tokenizer.decode(written[0], skip_special_tokens=True) == "Trois pommes vertes."
