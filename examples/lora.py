@@ -24,8 +24,7 @@ from rnnsearch import Translator
 from rnnsearch.data.corpus import filter_pairs, load_pairs
 from rnnsearch.evaluation.scores import bleu
 
-# The projections that are called as layers. U, U_z, U_r, C_z, C_r, C, W_a and v_a enter the loop over time as plain
-# weights: an adapter on them would learn nothing.
+# The projections before and after the loop over time.
 TARGETS = ["input_proj", "key_proj", "init_proj", "state_proj", "embedding_proj", "readout.context_proj"]
 
 

@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .configuration_rnnsearch import RNNsearchConfig
-from .loss_rnnsearch import OutputCrossEntropy
+from .loss_rnnsearch import OutputCrossEntropy, at_least_float32
 
 _FEW_ROWS = 8  # of the output layer: a sentence, or the hypotheses of one
 
@@ -50,8 +50,12 @@ class EnergyProjection(nn.Linear):
 def weight_of(layer: nn.Linear) -> Tensor:
     """The weight of a layer that a recurrence reads without calling the layer.
 
-    With `device_map` Accelerate keeps weights elsewhere until their layer is called, and fetches them by a hook.
+    With `device_map` Accelerate keeps weights elsewhere until their layer is called, and fetches them by a hook. A
+    layer that stands around the real one, such as LoRA's, has the weight that turns unit vectors into its outputs.
     """
+    if not isinstance(layer, nn.Linear):
+        with torch.autocast(layer.weight.device.type, enabled=False):
+            return layer(torch.eye(layer.in_features, dtype=layer.weight.dtype, device=layer.weight.device)).mT
     hook = getattr(layer, "_hf_hook", None)
     if hook is None or not layer.weight.is_meta:
         return layer.weight
@@ -111,8 +115,9 @@ class RNNsearchAttention(nn.Module):
             hidden = (query.unsqueeze(2) + keys.unsqueeze(1)).mul_(2).sigmoid_()  # (B, k, S, a)
             energies = 2 * self.energy_proj(hidden).squeeze(-1)  # (B, k, S)
         mask = mask.unsqueeze(1)
+        energies = at_least_float32(energies)
         energies = energies.masked_fill(mask == 0, torch.finfo(energies.dtype).min)
-        alignment = energies.softmax(dim=-1) * mask  # (B, k, S)
+        alignment = energies.softmax(dim=-1).to(values) * mask  # (B, k, S)
         return torch.bmm(alignment, values).to(values).flatten(0, 1), alignment.flatten(0, 1)
 
 

@@ -44,7 +44,7 @@ class OutputCrossEntropy(Function):
     def forward(ctx, maxout, weight, bias, labels):
         logits = F.linear(maxout, weight, bias)
         losses = [
-            F.cross_entropy(_wide(logits[rows]), labels[rows], ignore_index=IGNORED, reduction="sum")
+            F.cross_entropy(at_least_float32(logits[rows]), labels[rows], ignore_index=IGNORED, reduction="sum")
             for rows in _row_blocks(labels)
         ]
         ctx.save_for_backward(maxout, weight, bias, labels, logits)
@@ -61,7 +61,7 @@ class OutputCrossEntropy(Function):
             if grad_loss is None:
                 grad = grad_logits[rows]
             else:
-                grad = _wide(logits[rows]).softmax(dim=-1)  # (rows, K)
+                grad = at_least_float32(logits[rows]).softmax(dim=-1)  # (rows, K)
                 counted = labels[rows].ne(IGNORED).unsqueeze(1)
                 grad.scatter_add_(1, labels[rows].clamp(min=0).unsqueeze(1), -counted.to(grad))
                 grad *= counted * grad_loss
@@ -81,6 +81,6 @@ def _row_blocks(labels: Tensor) -> Iterator[slice]:
     return (slice(start, start + _ROWS) for start in range(0, len(labels), _ROWS))
 
 
-def _wide(logits: Tensor) -> Tensor:
-    """At least float32, in which softmax and loss are computed."""
+def at_least_float32(logits: Tensor) -> Tensor:
+    """The precision in which softmax and loss are computed."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -71,6 +71,7 @@ rnnsearch/data/lexicon.py
 rnnsearch/data/lines.py
 rnnsearch/data/syntax.py
 rnnsearch/decoding/__init__.py
+rnnsearch/decoding/quantised.py
 rnnsearch/decoding/translator.py
 rnnsearch/decoding/unknown.py
 rnnsearch/errors.py

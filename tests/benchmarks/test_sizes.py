@@ -32,10 +32,11 @@ def step_by_step(model: RNNsearchForConditionalGeneration, sources: torch.Tensor
     state = torch.tanh(decoder.init_proj(directions[1][:, 0]))
     losses = []
     for i in range(targets.shape[1]):
-        context, _ = decoder.attention(state, annotations, keys, mask)
+        context, _ = decoder.attention(state, keys, annotations, mask)
         state = decoder.unit(decoder.unit.input_proj(inputs[:, i]) + decoder.unit.context_proj(context), state)
-        maxout = decoder.readout(state, inputs[:, i], context)
-        losses.append(nn.functional.cross_entropy(model.lm_head(maxout), targets[:, i]))
+        maxout = decoder.readout(state, inputs[:, i], decoder.readout.context_proj(context))
+        logits = nn.functional.linear(maxout, model.lm_head.weight, model.lm_head.bias)
+        losses.append(nn.functional.cross_entropy(logits, targets[:, i]))
     return torch.stack(losses).mean()
 
 

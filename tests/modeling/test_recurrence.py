@@ -113,6 +113,40 @@ def test_rows_of_one_sentence_share_it(make_model, kind):
             assert shared[3].keys.shape[0] == shared[3].values.shape[0] == 2
 
 
+class Adapted(torch.nn.Module):
+    """A layer around a layer, like those of LoRA: `weight` is the inner one's, the output has something added."""
+
+    def __init__(self, layer: torch.nn.Linear):
+        super().__init__()
+        self.layer, self.weight, self.in_features = layer, layer.weight, layer.in_features
+        self.added = torch.nn.Parameter(random(*layer.weight.shape, seed=7).detach() / 10)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return self.layer(inputs) + inputs @ self.added.T
+
+
+def test_layers_around_the_weights_of_the_loop(make_model, batch):
+    """Training reads what generation calls, and what was added learns."""
+    model = make_model()
+    decoder, encoder = model.get_decoder(), model.get_encoder()
+    parts = [
+        (unit, name)
+        for unit in (encoder.forward_unit, encoder.backward_unit, decoder.unit)
+        for name in ("gate_proj", "candidate_proj")
+    ]
+    parts += [(decoder.attention, "query_proj"), (decoder.attention, "energy_proj")]
+    for parent, name in parts:
+        setattr(parent, name, Adapted(getattr(parent, name)))
+    loss = model(**batch.encoded, labels=batch.labels).loss
+    adapted = torch.autograd.grad(loss, [getattr(parent, name).added for parent, name in parts])
+    assert all(gradient.any() for gradient in adapted)
+    for parent, name in parts:
+        layer = getattr(parent, name)
+        layer.layer.weight.data += layer.added.data
+        setattr(parent, name, layer.layer)
+    torch.testing.assert_close(model(**batch.encoded, labels=batch.labels).loss, loss, **TOLERANCE)
+
+
 def test_rows_that_cannot_be_shared_out(make_model, batch):
     with pytest.raises(ValueError, match=r"4 target rows .* 3 source sentences"):
         make_model()(**batch.encoded, decoder_input_ids=torch.ones(4, 2, dtype=torch.long))

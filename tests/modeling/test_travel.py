@@ -97,7 +97,7 @@ def assert_everything_travels(folder: Path) -> None:
 
 
 def test_all_files_are_saved(tiny_model_dir):
-    assert len(TRAVELLERS) == 9
+    assert len(TRAVELLERS) == 10
     assert_everything_travels(tiny_model_dir)
 
 

@@ -128,7 +128,7 @@ def test_activation_checkpointing_changes_nothing(make):
     for checkpointing in (False, True):
         trainer = make(per_device_train_batch_size=4, activation_checkpointing=checkpointing)
         trainer.train()
-        assert trainer.model.model.decoder.gradient_checkpointing is checkpointing
+        assert trainer.model.model.decoder.recurrence.gradient_checkpointing is checkpointing
         trained.append(weights(trainer))
     assert_close(*trained, 1e-12)
 

@@ -22,6 +22,7 @@ class Dtype(StrEnum):
     float32 = "float32"
     bfloat16 = "bfloat16"
     float16 = "float16"
+    int8 = "int8"
 
 
 Beam = Annotated[int, typer.Option(min=1, help="Hypotheses kept at each step; 1 is greedy search.")]
@@ -30,7 +31,9 @@ LengthPenalty = Annotated[
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences decoded together.")]
 Device = Annotated[str | None, typer.Option(help="Such as cpu or cuda:1.", show_default="a GPU if there is one")]
-DtypeOption = Annotated[Dtype | None, typer.Option(help="Number format of the model.", show_default="as saved")]
+DtypeOption = Annotated[
+    Dtype | None, typer.Option(help="Number format of the model; int8 on a CPU only.", show_default="as saved")
+]
 
 
 def load_translator(model: str, device: str | None, dtype: Dtype | None) -> "Translator":

@@ -18,6 +18,7 @@ from ..modeling.generation_rnnsearch import followed_weights, without_saved_sett
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
+from .quantised import with_int8_weights
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +53,16 @@ class Translator:
     def from_pretrained(
         cls, name: str | PathLike[str], device: str | None = None, dtype: torch.dtype | None = None
     ) -> "Translator":
-        """Load a saved model with its tokenizer; arguments and errors are those of `rnnsearch.loading.load_model`."""
-        return cls(load_model(name, device, dtype), load_tokenizer(name))
+        """Load a saved model with its tokenizer.
+
+        Arguments and errors are those of `rnnsearch.loading.load_model`; with `torch.int8` as `dtype` linear layers
+        multiply in eight bits, on a CPU.
+        """
+        if dtype != torch.int8:
+            return cls(load_model(name, device, dtype), load_tokenizer(name))
+        if device not in (None, "cpu"):
+            raise InputError(f"int8 works on a CPU, not on {device}: leave the device out, or take bfloat16 there")
+        return cls(with_int8_weights(load_model(name, "cpu", torch.float32)), load_tokenizer(name))
 
     @torch.inference_mode()
     def translate(
