@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .configuration_rnnsearch import RNNsearchConfig
-from .loss_rnnsearch import OutputCrossEntropy, at_least_float32
+from .loss_rnnsearch import IGNORED, OutputCrossEntropy, at_least_float32
 
 _FEW_ROWS = 8  # of the output layer: a sentence, or the hypotheses of one
 
@@ -188,12 +188,18 @@ class RNNsearchOutput(nn.Linear):
     """The output layer: p(y_i) ∝ exp(W_o t_i + b) (appendix A.2.2), with its loss."""
 
     def forward(self, input: Tensor, labels: Tensor | None = None):
-        """Logits (..., K) of t (..., l); with `labels` (...), also the cross-entropy summed over those not ignored."""
+        """Logits (..., K) of t (..., l); with `labels` (...), also the cross-entropy summed over those not ignored.
+
+        In training that loss is a function of t and the weights, and the logits have no gradient from it.
+        """
         if labels is not None:
-            loss, logits = OutputCrossEntropy.apply(
-                input.flatten(0, -2), self.weight, self.bias, labels.flatten().to(input.device)
-            )
-            return logits.unflatten(0, input.shape[:-1]), loss
+            labels = labels.flatten().to(input.device)
+            if self.training:
+                loss, logits = OutputCrossEntropy.apply(input.flatten(0, -2), self.weight, self.bias, labels)
+                return logits.unflatten(0, input.shape[:-1]), loss
+            logits = super().forward(input)
+            scores = at_least_float32(logits.flatten(0, -2))
+            return logits, F.cross_entropy(scores, labels, ignore_index=IGNORED, reduction="sum")
         rows = input.numel() // self.in_features
         if 0 < rows <= _FEW_ROWS and input.device.type == "cpu" and self.weight.dtype == torch.float32:
             # W t^T + b reads W as it lies in memory, and two columns take the path of matrices instead of vectors:

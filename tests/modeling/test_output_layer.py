@@ -96,9 +96,10 @@ def test_few_rows_are_like_many(shape, dtype):
     torch.testing.assert_close(logits, F.linear(maxout, layer.weight, layer.bias), atol=tolerance, rtol=tolerance)
 
 
-def test_labels_of_another_shape_are_read_in_order():
+@pytest.mark.parametrize("training", [True, False])
+def test_labels_of_another_shape_are_read_in_order(training):
     torch.manual_seed(0)
-    layer = RNNsearchOutput(6, 11).double()
+    layer = RNNsearchOutput(6, 11).double().train(training)
     maxout, labels = torch.randn(3, 4, 6).double(), torch.randint(0, 11, (3, 4))
     logits, loss = layer(maxout, labels)
     assert logits.shape == (3, 4, 11)

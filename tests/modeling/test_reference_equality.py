@@ -109,8 +109,9 @@ def test_loss_is_the_mean_over_all_words(model, batch, kind):
     np.testing.assert_allclose(model(**batch.encoded, labels=batch.labels).loss, expected, **TOLERANCE)
 
 
-def test_gradient_of_every_weight(model, batch, kind):
-    model(**batch.encoded, labels=batch.labels).loss.backward()
+@pytest.mark.parametrize("training", [True, False])
+def test_gradient_of_every_weight(model, batch, kind, training):
+    model.train(training)(**batch.encoded, labels=batch.labels).loss.backward()
     weights = {name: w.detach().clone().requires_grad_() for name, w in model.state_dict().items()}
     rows, words = [], sum(map(len, batch.targets))
     for x, y in zip(batch.sources, batch.targets, strict=True):

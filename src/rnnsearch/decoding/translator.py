@@ -124,7 +124,9 @@ class Translator:
             for positions, source_ids, limit in self._batches(lines, batch_size):
                 config = GenerationConfig(
                     max_new_tokens=limit,
-                    min_new_tokens=min_new_tokens,
+                    # The rule for one token alone leaves the scores of later steps as they are, without a copy.
+                    begin_suppress_tokens=[self.tokenizer.eos_token_id] if min_new_tokens == 1 else None,
+                    min_new_tokens=min_new_tokens if min_new_tokens > 1 else None,
                     num_beams=num_beams,
                     num_return_sequences=n_best,
                     length_penalty=length_penalty,
