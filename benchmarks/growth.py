@@ -39,7 +39,7 @@ def training(size: Size, options: argparse.Namespace) -> list[Row]:
     rows = []
     for each, given in zip(sizes, answers, strict=True):
         row = {"length": each.target_length, "batch": each.batch, "tokens": given[0]["tokens"]} | seconds(given, 1)
-        row["flop"] = training_flop(each)
+        row |= {"flop": training_flop(each), "tokens_per_second": row["tokens"] / row["seconds"]}
         rows.append(row | {"peak_mb": max(answer["peak_mb"] for answer in given)})
     return rows
 
@@ -61,6 +61,26 @@ def decoding(size: Size, options: argparse.Namespace) -> list[Row]:
     return [point | seconds(given, 1) for point, given in zip(points, answers, strict=True)]
 
 
+def tables(record: Row) -> str:
+    """What was measured, in Markdown."""
+    columns = ["length", "batch", "seconds", "tokens_per_second", "peak_mb"]
+    training = table(columns, [[row[name] for name in columns] for row in record["training"]])
+    by_length: dict[int, dict[int, float]] = {}
+    for row in record["decoding"]:
+        by_length.setdefault(row["length"], {})[row["beam"]] = row["seconds"]
+    beams = next(iter(by_length.values()))
+    header = ["length", *(f"beam {width}" for width in beams)]
+    return "\n\n".join(
+        [
+            "",
+            f"{record['size']}, one training step; seconds and peak memory of the process",
+            training,
+            f"{record['size']}, 16 translations as long as their sources; CPU seconds by beam",
+            table(header, [[length, *cells.values()] for length, cells in by_length.items()]),
+        ]
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=find_size, default="s25", help="or a JSON file; default s25")
@@ -76,19 +96,9 @@ def main() -> None:
     record = origin(options.seed, tested=not options.untested)
     record |= {"size": options.size.name, "precision": options.precision, "rounds": options.rounds, "threads": 1}
     record["training"] = training(options.size, options)
-    columns = ["length", "batch", "seconds", "tokens_per_second", "peak_mb"]
-    for row in record["training"]:
-        row["tokens_per_second"] = row["tokens"] / row["seconds"]
-    print(f"\n{options.size.name}, one training step; seconds and peak memory of the process\n")
-    print(table(columns, [[row[name] for name in columns] for row in record["training"]]), flush=True)
     record["decoding"] = decoding(options.size, options)
-    print(f"\n{options.size.name}, 16 translations as long as their sources; CPU seconds by beam\n")
-    by_length: dict[int, list[float]] = {}
-    for row in record["decoding"]:
-        by_length.setdefault(row["length"], []).append(row["seconds"])
-    header = ["length", *(f"beam {width}" for width in options.beams)]
-    print(table(header, [[length, *cells] for length, cells in by_length.items()]))
     write(options.json, record)
+    print(tables(record))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,13 @@ def profile_once(system: RNNsearch, sources: list[Tensor], beams: int) -> dict[s
     return {part: 1000 * value / (WORDS * len(sources)) for part, value in zip(PARTS, parts, strict=True)}
 
 
+def tables(record: dict[str, Any]) -> str:
+    """What was measured, in Markdown."""
+    rows = [[row["task"], *row["milliseconds"].values()] for row in record["rows"]]
+    title = f"{record['size']}, {record['precision']}, threads: {record['threads']}; milliseconds of a step"
+    return "\n\n".join(["", title, table(["", *PARTS, "together"], [[*row, sum(row[1:])] for row in rows])])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=find_size, default="s25", help="or a JSON file; default s25")
@@ -110,14 +117,9 @@ def main() -> None:
             rounds = [profile_once(system, list(ids.split(batch)), beams) for _ in range(options.rounds)]
             parts = {part: statistics.median(each[part] for each in rounds) for part in PARTS}
             rows.append({"task": f"{name}, batch {batch}", "milliseconds": parts})
-    print(f"\n{options.size.name}, {options.precision}, threads: {options.threads}; milliseconds of a step\n")
-    print(
-        table(
-            ["", *PARTS, "together"],
-            [[row["task"], *row["milliseconds"].values(), sum(row["milliseconds"].values())] for row in rows],
-        )
-    )
-    write(options.json, record | {"rounds": options.rounds, "rows": rows})
+    record |= {"rounds": options.rounds, "rows": rows}
+    write(options.json, record)
+    print(tables(record))
 
 
 if __name__ == "__main__":

@@ -104,9 +104,15 @@ def main() -> None:
             source = folder / "source"
             make_text(options.size, source, options.lines, options.seed)
         record |= measure(model, source, folder, options)
-    columns = ["what", "cpu_seconds", "wall_seconds", "sentences_per_cpu_second", "words"]
-    print(table(columns, [[row.get(name) for name in columns] for row in record["rows"]]))
     write(options.json, record)
+    print(tables(record))
+
+
+def tables(record: dict[str, Any]) -> str:
+    """What was measured, in Markdown."""
+    columns = ["what", "cpu_seconds", "wall_seconds", "sentences_per_cpu_second", "words"]
+    title = f"{record['sentences']:,} lines, beam {record['beam']}, threads: {record['threads']}"
+    return "\n\n".join(["", title, table(columns, [[row.get(name) for name in columns] for row in record["rows"]])])
 
 
 def measure(model: str, source: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:

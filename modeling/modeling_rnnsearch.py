@@ -151,8 +151,8 @@ class RNNsearchEncoder(RNNsearchPreTrainedModel):
             ),
             embedded.new_zeros(len(units), embedded.shape[0], self.config.hidden_size),
             None if mask is None else torch.stack([mask, mask.flip(0)][: len(units)]),
-            torch.stack([weight_of(unit.gate_proj) for unit in units]),
-            torch.stack([weight_of(unit.candidate_proj) for unit in units]),
+            torch.stack([weight_of(unit.gate_proj).t() for unit in units]),
+            torch.stack([weight_of(unit.candidate_proj).t() for unit in units]),
             product_dtype(embedded, self.dtype),
         )  # (D, S, B, n)
         directions = [states[0]] if len(units) == 1 else [states[0], states[1].flip(0)]
@@ -310,7 +310,7 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
                 inputs.unsqueeze(0),
                 state.unsqueeze(0),
                 None,
-                *(weight.unsqueeze(0) for weight in weights),
+                *(weight.t().contiguous().unsqueeze(0) for weight in weights),
                 low,
             ).squeeze(0)
             alignments, readout_terms = None, context[:, terms:]  # the same for all words

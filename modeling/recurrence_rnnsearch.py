@@ -100,8 +100,8 @@ class GatedRecurrence(Function):
         inputs: W E x_t, with biases and whatever else is constant, blocks z, r, s~; (D, T, B, 3n).
         initial: s_0, (D, B, n).
         mask: 1 where the position is real, 0 where the state is carried through; (D, T, B, 1), or None for all real.
-        gate_weight: [U_z; U_r], (D, 2n, n).
-        candidate_weight: U, (D, n, n).
+        gate_weight: [U_z; U_r]^T, (D, n, 2n).
+        candidate_weight: U^T, (D, n, n).
         low: precision of the products with weights, `product_dtype`.
 
     Returns:
@@ -117,17 +117,16 @@ class GatedRecurrence(Function):
         gates = states.new_empty(directions, steps, batch, 2 * size)
         candidates = states.new_empty(directions, steps, batch, size)
         gate_weight, candidate_weight = gate_weight.to(low), candidate_weight.to(low)
-        gate_weight_t, candidate_weight_t = gate_weight.mT.contiguous(), candidate_weight.mT.contiguous()
         inputs = inputs.to(states.dtype)
         states[:, 0] = initial
         for t in range(steps):
             state, gate, candidate = states[:, t], gates[:, t], candidates[:, t]
             gate_inputs, candidate_inputs = inputs[:, t].split([2 * size, size], dim=-1)
-            torch.sigmoid(_add_product(gate_inputs, state, gate_weight_t), out=gate)
+            torch.sigmoid(_add_product(gate_inputs, state, gate_weight), out=gate)
             update, reset = gate.split(size, dim=-1)
             if mask is not None:
                 update.mul_(mask[:, t])
-            torch.tanh(_add_product(candidate_inputs, reset * state, candidate_weight_t), out=candidate)
+            torch.tanh(_add_product(candidate_inputs, reset * state, candidate_weight), out=candidate)
             torch.lerp(state, candidate, update, out=states[:, t + 1])
         ctx.save_for_backward(states, gates, candidates, gate_weight, candidate_weight)
         return states[:, 1:]
@@ -148,18 +147,18 @@ class GatedRecurrence(Function):
                 reset,
                 candidates[:, t],
                 states[:, t],
-                candidate_weight,
+                candidate_weight.mT,
                 grad_inputs[:, t],
             )
-            grad_state = _add_product(grad_state, grad_inputs[:, t, :, : 2 * size], gate_weight)
+            grad_state = _add_product(grad_state, grad_inputs[:, t, :, : 2 * size], gate_weight.mT)
         low = gate_weight.dtype
         previous, reset_states = (
-            past.flatten(1, 2).to(low)  # (D, T B, n)
+            past.flatten(1, 2).mT  # (D, n, T B)
             for past in (states[:, :-1], gates[..., size:] * states[:, :-1])
         )
-        flat = grad_inputs.flatten(1, 2).mT  # (D, 3n, T B)
-        grad_gate_weight = _product(flat[:, : 2 * size], previous)
-        grad_candidate_weight = _product(flat[:, 2 * size :], reset_states)
+        flat = grad_inputs.flatten(1, 2).to(low)  # (D, T B, 3n)
+        grad_gate_weight = _product(previous, flat[..., : 2 * size])
+        grad_candidate_weight = _product(reset_states, flat[..., 2 * size :])
         return grad_inputs, grad_state, None, grad_gate_weight, grad_candidate_weight, None
 
 

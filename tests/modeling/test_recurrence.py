@@ -154,7 +154,7 @@ def test_rows_that_cannot_be_shared_out(make_model, batch):
 
 @pytest.mark.parametrize("mask", [None, MASK.double().t()[None, :, :, None].repeat(2, 1, 1, 1)], ids=["all", "masked"])
 def test_gradcheck_of_the_encoder_recurrence(mask):
-    leaves = random(2, 5, 4, 9), random(2, 4, 3, seed=1), mask, random(2, 6, 3, seed=2), random(2, 3, 3, seed=3)
+    leaves = random(2, 5, 4, 9), random(2, 4, 3, seed=1), mask, random(2, 3, 6, seed=2), random(2, 3, 3, seed=3)
     assert torch.autograd.gradcheck(GatedRecurrence.apply, (*leaves, torch.float64))
 
 
@@ -170,7 +170,7 @@ def test_gradcheck_of_the_decoder_recurrence(additive):
 def test_no_second_derivative_is_promised():
     """The backward pass is written by hand; differentiating it again must fail, not give a wrong number."""
     inputs = random(1, 2, 1, 3)
-    states = GatedRecurrence.apply(inputs, random(1, 1, 1), None, random(1, 2, 1), random(1, 1, 1), torch.float64)
+    states = GatedRecurrence.apply(inputs, random(1, 1, 1), None, random(1, 1, 2), random(1, 1, 1), torch.float64)
     (first,) = torch.autograd.grad(states.square().sum(), inputs, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
