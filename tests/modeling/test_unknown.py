@@ -1,6 +1,7 @@
 """Which source word stands for an unknown one: hand-made weights, then batches, beams and the pipeline."""
 
 import copy
+import logging
 
 import numpy as np
 import pytest
@@ -146,6 +147,18 @@ def test_translator_and_pipeline_agree(model, tiny_tokenizer, num_beams, n_best,
             assert one.score == pytest.approx(other.score)
             assert one.text == other.text or "[UNK]" in other.text
     assert found[-1][0].text == ""
+
+
+def test_nothing_is_said_about_it(model, tiny_tokenizer, caplog):
+    """Transformers warns of settings that it takes for a mistake, through a logger that passes nothing on."""
+    library = logging.getLogger("transformers")
+    library.addHandler(caplog.handler)
+    try:
+        Translator(model, tiny_tokenizer).translate(TEXTS[:1], replace_unk="copy")
+        TranslationPipeline(model=model, tokenizer=tiny_tokenizer, device="cpu")(TEXTS[:1], replace_unk="copy")
+    finally:
+        library.removeHandler(caplog.handler)
+    assert [record.getMessage() for record in caplog.records] == []
 
 
 def test_alignment_and_replacement_together(model, tiny_tokenizer):

@@ -133,6 +133,7 @@ class Translator:
                     do_sample=False,
                     # Trainer switches it off in the configurations of what it trains.
                     use_cache=True,
+                    return_dict_in_generate=True,
                     output_attentions=lexicon is not None,
                     suppress_tokens=[self.tokenizer.unk_token_id] if forbid_unk else None,
                 )
@@ -166,7 +167,6 @@ class Translator:
     ) -> tuple[list[Hypothesis], int]:
         """Hypotheses of a batch, those of one source together and best first, and how many of them have no end."""
         beam = config.num_beams > 1
-        config.return_dict_in_generate = True
         config.output_scores = scores and beam
         config.output_logits = scores and not beam
         batch = self.tokenizer.pad({"input_ids": source_ids}, return_tensors="pt").to(self.model.device)
