@@ -6,6 +6,7 @@ import logging
 import numpy as np
 import pytest
 import torch
+from transformers.utils.logging import warning_once
 
 from rnnsearch import TranslationPipeline, Translator, reference
 from rnnsearch.alignment.aligner import align
@@ -210,6 +211,7 @@ def test_settings_saved_with_the_model_have_no_say(own_model, word_tokenizer, ca
     plain = align(model, word_tokenizer, SOURCES)
     model.generation_config.suppress_tokens = [word_tokenizer.get_target_vocab()[plain[0].target_words[0]]]
     model.generation_config.max_length = 4
+    warning_once.cache_clear()  # what was said before would not be said again
     library = logging.getLogger("transformers")
     library.addHandler(caplog.handler)
     try:
