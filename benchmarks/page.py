@@ -15,6 +15,7 @@ import comparison
 import growth
 import precisions
 import profile_decoding
+import profile_training
 import translate_file
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,7 @@ TABLES = {
     "growth": growth.tables,
     "precisions": precisions.tables,
     "profile_decoding": profile_decoding.tables,
+    "profile_training": profile_training.tables,
     "translate_file": translate_file.tables,
 }
 
