@@ -16,6 +16,7 @@ import growth
 import precisions
 import profile_decoding
 import profile_training
+import training_precisions
 import translate_file
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,7 @@ TABLES = {
     "precisions": precisions.tables,
     "profile_decoding": profile_decoding.tables,
     "profile_training": profile_training.tables,
+    "training_precisions": training_precisions.tables,
     "translate_file": translate_file.tables,
 }
 

@@ -224,16 +224,15 @@ class RNNsearchDecoder(RNNsearchPreTrainedModel):
             raise ValueError("give the decoder the annotations of the source sentence, `encoder_hidden_states`")
         embedded = self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds
         embedded = self.embedding_dropout(embedded)  # (B, T, m)
-        annotations = encoder_hidden_states.to(self.dtype)
-        if encoder_attention_mask is None:
-            mask = annotations.new_ones(annotations.shape[:2])
-        else:
-            mask = encoder_attention_mask.to(annotations)
-        rows, sentences = embedded.shape[0], annotations.shape[0]
+        rows, sentences = embedded.shape[0], encoder_hidden_states.shape[0]
         if rows % sentences:
             raise ValueError(f"{rows} target rows cannot be shared out evenly among {sentences} source sentences")
         if cache is None:
-            cache = self.start(annotations, rows)
+            cache = self.start(encoder_hidden_states.to(self.dtype), rows)
+        if encoder_attention_mask is None:
+            mask = cache.state.new_ones(encoder_hidden_states.shape[:2])
+        else:
+            mask = encoder_attention_mask.to(cache.state)
         words = embedded.transpose(0, 1)  # (T, B, m)
         run = self.step if len(words) == 1 else self.run
         states, context_terms, alignments, after = run(self.unit.input_proj(words), mask, cache)

@@ -1,0 +1,12 @@
+"""Both trainings run, on a text that nothing can be learnt from in time."""
+
+import pytest
+
+
+@pytest.mark.slow
+def test_both_precisions_are_trained(script):
+    printed, record = script("training_precisions.py", "--pairs", "64", "--epochs", "1")
+    assert [row["precision"] for row in record["rows"]] == ["float32", "bfloat16"]
+    one, other = (row["validation_loss"] for row in record["rows"])
+    assert one != other and other == pytest.approx(one, rel=0.01)
+    assert "| bfloat16 |" in printed
