@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -61,6 +62,22 @@ def test_load_with_transformers(tiny_model_dir, capsys):
     assert translation
     words = {"The", "red", "house", "is", "small", ".", "</s>"}
     assert rows and all(row.split()[-1] in words and 0 < float(row.split()[-2]) <= 1 for row in rows)
+
+
+@pytest.mark.slow
+def test_push_and_load(tiny_model_dir, hub, tmp_path):
+    words = [tiny_model_dir, "somebody/example", "The red house is small."]
+    result = subprocess.run(
+        [sys.executable, EXAMPLES / "push_and_load.py", *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=hub.environment(tmp_path),
+    )
+    assert result.returncode == 0, result.stderr
+    here, from_hub = result.stdout.splitlines()
+    assert here == from_hub and here
+    assert {"model.safetensors", "tokenizer.json", "modeling_rnnsearch.py"} <= hub.files("somebody/example")
 
 
 def test_multi30k(tmp_path, monkeypatch):
