@@ -124,7 +124,9 @@ class Handler(BaseHTTPRequestHandler):
         answer = {"url": f"{self.server.url}/{name}", "name": name, "id": name}
         if name in self.server.repositories:
             return self.answer(409, {**answer, "error": "You already created this model repo"})
-        self.server.repositories[name] = Repository(wanted.get("visibility") == "private")
+        # Newer clients name the visibility, older ones say whether it is private.
+        private = wanted.get("visibility") == "private" or bool(wanted.get("private"))
+        self.server.repositories[name] = Repository(private)
         self.answer(200, answer)
 
     def large_files(self, wanted: list[dict]) -> None:

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+import transformers
 from datasets import Dataset
 from transformers import (
     AutoModelForSeq2SeqLM,
@@ -14,6 +15,12 @@ from transformers import (
     Seq2SeqTrainingArguments,
 )
 
+# Transformers 5.24 has renamed the option.
+CHECKPOINTING = next(
+    name
+    for name in ("activation_checkpointing", "gradient_checkpointing")
+    if name in Seq2SeqTrainingArguments.__dataclass_fields__
+)
 SOURCES = [
     "The red house.",
     "A dog sees the old bridge.",
@@ -126,7 +133,7 @@ def test_more_padding_changes_nothing(make):
 def test_activation_checkpointing_changes_nothing(make):
     trained = []
     for checkpointing in (False, True):
-        trainer = make(per_device_train_batch_size=4, activation_checkpointing=checkpointing)
+        trainer = make(per_device_train_batch_size=4, **{CHECKPOINTING: checkpointing})
         trainer.train()
         assert trainer.model.model.decoder.recurrence.gradient_checkpointing is checkpointing
         trained.append(weights(trainer))
@@ -143,6 +150,10 @@ def test_bf16_is_close_and_its_weights_are_float32(make):
     assert any(not torch.equal(value, weights(half)[name]) for name, value in weights(full).items())
 
 
+@pytest.mark.skipif(
+    transformers.__version__.startswith("5.15."),
+    reason="the Trainer of Transformers 5.15 goes on within an epoch with the order of the first one",
+)
 def test_resumed_equals_uninterrupted(make, same, tmp_path):
     options = {"optim": "adamw_torch", "learning_rate": 0.01, "lr_scheduler_type": "cosine", "max_steps": 9}
     options |= {"per_device_train_batch_size": 3, "save_strategy": "steps", "save_steps": 4, "bf16": True}
