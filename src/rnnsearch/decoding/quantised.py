@@ -24,7 +24,7 @@ def with_int8_weights(model: RNNsearchForConditionalGeneration) -> RNNsearchForC
     # The encoder reads these without calling them; v_a is one row.
     kept = {unit for unit in (encoder.forward_unit, encoder.backward_unit) if unit is not None}
     with warnings.catch_warnings():
-        # PyTorch means to hand this over to a package whose products of eight bits are slower than float32 on a CPU.
+        # The package that PyTorch means to hand this over to is faster than float32 at few shapes only on a CPU.
         warnings.filterwarnings("ignore", ".*torch.ao.quantization is deprecated", DeprecationWarning)
         warnings.filterwarnings("ignore", ".*quantize_per_(tensor|channel)", UserWarning)
         for parent in list(model.modules()):
