@@ -29,6 +29,11 @@ from .layers_rnnsearch import source_mask
 CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
 
 
+def greatest_length(positions: int) -> int:
+    """Tokens that a translation of so many source positions may have where nobody says otherwise."""
+    return 2 * positions + 10
+
+
 class RNNsearchCache(Cache):
     """What one step of the decoder hands to the next.
 
@@ -142,7 +147,7 @@ class RNNsearchGenerationMixin(GenerationMixin):
     ):
         # Where nobody says how long a translation may get, Transformers would cut all of them at 20 tokens.
         if has_default_max_length and generation_config.max_new_tokens is None:
-            generation_config.max_new_tokens = 2 * inputs_tensor.shape[1] + 10
+            generation_config.max_new_tokens = greatest_length(inputs_tensor.shape[1])
         return super()._prepare_generated_length(  # type: ignore[misc]
             generation_config,
             has_default_max_length,

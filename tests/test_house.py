@@ -98,6 +98,7 @@ rnnsearch/modeling/modeling_rnnsearch.py
 rnnsearch/modeling/pipeline_rnnsearch.py
 rnnsearch/modeling/recurrence_rnnsearch.py
 rnnsearch/modeling/unknown_rnnsearch.py
+rnnsearch/progress.py
 rnnsearch/py.typed
 rnnsearch/reference.py
 rnnsearch/tokenizer/__init__.py

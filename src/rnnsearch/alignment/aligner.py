@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..evaluation.alignment_error import Link
 from ..modeling import RNNsearchForConditionalGeneration
+from ..progress import progress_bar
 from ..tokenizer import RNNsearchTokenizer
 from .folding import Sentence, sentence, words_of
-from .forced import check_pairs, force, progress_bar
+from .forced import check_pairs, force
 from .links import hard_links
 from .own import Written, write
 

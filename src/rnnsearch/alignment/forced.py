@@ -1,24 +1,21 @@
 """Forced decoding: the model is made to write given translations, and we note what it reads and expects meanwhile."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress
 from torch.nn.utils.rnn import pad_sequence
 
 from ..errors import InputError
 from ..modeling import RNNsearchForConditionalGeneration
+from ..modeling.loss_rnnsearch import IGNORED, at_least_float32
+from ..progress import progress_bar
 from ..tokenizer import RNNsearchTokenizer
 
 __all__ = ["Forced", "force", "score"]
-
-IGNORED = -100  # of labels, as everywhere in Transformers
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +77,8 @@ def _force_batch(
     labels = pad_sequence([torch.tensor(ids) for ids in target_ids], batch_first=True, padding_value=IGNORED)
     labels = labels.to(model.device)
     output = model(**sources, labels=labels, output_attentions=attends)
-    precise = torch.promote_types(output.logits.dtype, torch.float32)
-    surprise = F.cross_entropy(output.logits.to(precise).transpose(1, 2), labels, reduction="none")  # (B, T)
+    logits = at_least_float32(output.logits)
+    surprise = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=IGNORED, reduction="none")  # (B, T)
     real = sources["attention_mask"].bool()
     found = []
     for row, ids in enumerate(target_ids):
@@ -123,14 +120,6 @@ def score(
     with progress_bar("Scoring", len(sources), shown=progress) as advance:
         found = force(model, tokenizer, pairs["input_ids"], pairs["labels"], batch_size, advance)
     return [float(one.log_probs.sum()) for one in found]
-
-
-@contextmanager
-def progress_bar(name: str, total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """What advances a bar on standard error."""
-    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
-        task = bar.add_task(name, total=total)
-        yield lambda done: bar.advance(task, done)
 
 
 def check_pairs(sources: Sequence, targets: Sequence | None, batch_size: int) -> None:

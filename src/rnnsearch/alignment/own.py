@@ -10,7 +10,7 @@ from transformers import GenerationConfig
 
 from ..data.batching import length_batches
 from ..modeling import RNNsearchForConditionalGeneration
-from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
+from ..modeling.generation_rnnsearch import followed_weights, greatest_length, without_saved_settings
 from ..tokenizer import RNNsearchTokenizer
 
 __all__ = ["Written", "write"]
@@ -56,24 +56,25 @@ def write(
     """
     model.eval()
     found: dict[int, Written] = {}
-    for batch, width in length_batches([len(ids) for ids in source_ids], batch_size):
-        config = GenerationConfig(
-            num_beams=num_beams,
-            max_new_tokens=2 * width + 10,
-            min_new_tokens=1,
-            do_sample=False,
-            num_return_sequences=1,
-            use_cache=True,
-            output_attentions=True,
-            return_dict_in_generate=True,
-        )
-        sources = tokenizer.pad({"input_ids": [source_ids[i] for i in batch]}, return_tensors="pt").to(model.device)
-        with without_saved_settings(model):
+    with without_saved_settings(model):
+        for batch, width in length_batches([len(ids) for ids in source_ids], batch_size):
+            config = GenerationConfig(
+                num_beams=num_beams,
+                max_new_tokens=greatest_length(width),
+                min_new_tokens=1,
+                do_sample=False,
+                num_return_sequences=1,
+                use_cache=True,
+                output_attentions=True,
+                return_dict_in_generate=True,
+            )
+            sources = tokenizer.pad({"input_ids": [source_ids[i] for i in batch]}, return_tensors="pt")
+            sources = sources.to(model.device)
             output = model.generate(**sources, generation_config=config)
-        weights = followed_weights(output)
-        real = sources["attention_mask"].bool()
-        for row, (i, ids) in enumerate(zip(batch, output.sequences[:, 1:].tolist(), strict=True)):
-            length = ids.index(tokenizer.eos_token_id) + 1 if tokenizer.eos_token_id in ids else len(ids)
-            found[i] = Written(ids[:length], weights[row, :length, real[row]].double().cpu().numpy())
-        advance(len(batch))
+            weights = followed_weights(output)
+            real = sources["attention_mask"].bool()
+            for row, (i, ids) in enumerate(zip(batch, output.sequences[:, 1:].tolist(), strict=True)):
+                length = ids.index(tokenizer.eos_token_id) + 1 if tokenizer.eos_token_id in ids else len(ids)
+                found[i] = Written(ids[:length], weights[row, :length, real[row]].double().cpu().numpy())
+            advance(len(batch))
     return [found[i] for i in range(len(source_ids))]

@@ -7,16 +7,15 @@ from os import PathLike
 
 import torch
 from accelerate.utils import extract_model_from_parallel
-from rich.console import Console
-from rich.progress import Progress
 from transformers import GenerationConfig
 
 from ..data.batching import length_batches
 from ..errors import InputError
 from ..loading import load_model, load_tokenizer
-from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
+from ..modeling.generation_rnnsearch import followed_weights, greatest_length, without_saved_settings
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
+from ..progress import progress_bar
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 from .quantised import with_int8_weights
 
@@ -118,9 +117,8 @@ class Translator:
         cut = 0
         with (
             without_saved_settings(self.model),
-            Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
+            progress_bar("Translating", len(lines), shown=progress) as advance,
         ):
-            task = bar.add_task("Translating", total=len(lines))
             for positions, source_ids, limit in self._batches(lines, batch_size):
                 config = GenerationConfig(
                     max_new_tokens=limit,
@@ -142,7 +140,7 @@ class Translator:
                 cut += unfinished
                 for row, position in enumerate(positions):
                     results[position] = hypotheses[row * n_best : (row + 1) * n_best]
-                bar.advance(task, len(positions))
+                advance(len(positions))
         if cut:
             logger.warning("translations cut at their greatest length: %d of %d", cut, len(lines) * n_best)
         return results
@@ -155,7 +153,7 @@ class Translator:
         # `verbose=False`: sources longer than those of the training are translated whole and without a warning.
         ids = self.tokenizer([lines[p] for p in visible], verbose=False).input_ids
         for batch, width in length_batches([len(one) for one in ids], batch_size):
-            yield [visible[number] for number in batch], [ids[number] for number in batch], 2 * width + 10
+            yield [visible[number] for number in batch], [ids[number] for number in batch], greatest_length(width)
 
     def _search(
         self,
