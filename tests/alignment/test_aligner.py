@@ -11,7 +11,6 @@ from transformers.utils.logging import warning_once
 from rnnsearch import TranslationPipeline, Translator, reference
 from rnnsearch.alignment.aligner import align
 from rnnsearch.errors import InputError
-from rnnsearch.modeling import RNNsearchConfig, RNNsearchForConditionalGeneration
 from rnnsearch.tokenizer import RNNsearchTokenizer
 
 SOURCES = [
@@ -39,24 +38,6 @@ def word_tokenizer():
 def piece_tokenizer():
     """So small that most words are cut into pieces."""
     return RNNsearchTokenizer.train(SOURCES * 2, TARGETS * 2, kind="bpe", vocab_size=300, src_vocab_size=290)
-
-
-def make_model(tokenizer, **options):
-    """Random weights, large enough for alignments that are far from even."""
-    torch.manual_seed(0)
-    config = RNNsearchConfig(
-        src_vocab_size=tokenizer.src_vocab_size,
-        vocab_size=tokenizer.target_vocab_size,
-        embedding_size=5,
-        hidden_size=6,
-        alignment_size=7,
-        maxout_size=3,
-        **options,
-    )
-    model = RNNsearchForConditionalGeneration(config)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.7)
-    return model.double()
 
 
 def expected_alignment(model, tokenizer, source, target):
@@ -89,7 +70,7 @@ def expected_alignment(model, tokenizer, source, target):
 @pytest.mark.parametrize("padding_side", ["right", "left"])
 @pytest.mark.parametrize("options", [{}, {"step_order": "groundhog"}, {"score": "dot"}])
 @pytest.mark.parametrize("kind", ["word", "piece"])
-def test_ragged_batches_agree_with_the_reference(request, kind, options, padding_side):
+def test_ragged_batches_agree_with_the_reference(make_model, request, kind, options, padding_side):
     tokenizer = request.getfixturevalue(f"{kind}_tokenizer")
     model = make_model(tokenizer, **options)
     side_before = tokenizer.padding_side
@@ -109,7 +90,7 @@ def test_ragged_batches_agree_with_the_reference(request, kind, options, padding
     assert np.ptp(alignments[0].weights) > 0.1  # else a wrong order of rows or columns could hide
 
 
-def test_words(piece_tokenizer):
+def test_words(make_model, piece_tokenizer):
     """Pieces are put together again, without the space before a word; accents survive being cut into bytes."""
     alignment = align(make_model(piece_tokenizer), piece_tokenizer, SOURCES[1:2], TARGETS[1:2])[0]
     assert alignment.source_words == ("No", ".", "</s>")
@@ -121,19 +102,19 @@ def test_words(piece_tokenizer):
     assert len(piece_tokenizer(text_target=TARGETS[1]).input_ids) > 25  # there was something to put together
 
 
-def test_empty_sentences(word_tokenizer):
+def test_empty_sentences(make_model, word_tokenizer):
     alignment = align(make_model(word_tokenizer), word_tokenizer, [""], [""])[0]
     assert (alignment.source_words, alignment.target_words) == (("</s>",), ("</s>",))
     np.testing.assert_allclose(alignment.weights, [[1]])
 
 
-def test_dropout_is_off(word_tokenizer):
+def test_dropout_is_off(make_model, word_tokenizer):
     model = make_model(word_tokenizer, embedding_dropout=0.5, annotation_dropout=0.5, readout_dropout=0.5).train()
     first, second = (align(model, word_tokenizer, SOURCES[:1], TARGETS[:1])[0].weights for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
-def test_half_precision(word_tokenizer):
+def test_half_precision(make_model, word_tokenizer):
     """Of so few digits the model's own weights do not sum to 1."""
     pair = word_tokenizer, SOURCES[:1], TARGETS[:1]
     model = make_model(word_tokenizer)
@@ -142,7 +123,7 @@ def test_half_precision(word_tokenizer):
     np.testing.assert_allclose(half, full, atol=0.05)
 
 
-def test_log_probabilities_are_those_of_the_pieces(piece_tokenizer):
+def test_log_probabilities_are_those_of_the_pieces(make_model, piece_tokenizer):
     model = make_model(piece_tokenizer)
     for alignment, source, target in zip(
         align(model, piece_tokenizer, SOURCES, TARGETS), SOURCES, TARGETS, strict=True
@@ -157,7 +138,7 @@ def test_log_probabilities_are_those_of_the_pieces(piece_tokenizer):
         np.testing.assert_allclose(alignment.log_probs, expected, atol=1e-10)
 
 
-def test_folding_agrees_with_the_tokenizer(piece_tokenizer):
+def test_folding_agrees_with_the_tokenizer(make_model, piece_tokenizer):
     """Which folds for the pipeline, where this package may not be installed."""
     model = make_model(piece_tokenizer)
     translate = TranslationPipeline(model=model, tokenizer=piece_tokenizer, device="cpu")
@@ -173,7 +154,7 @@ def test_folding_agrees_with_the_tokenizer(piece_tokenizer):
 
 
 @pytest.fixture(scope="module")
-def own_model(word_tokenizer):
+def own_model(make_model, word_tokenizer):
     """Of sharp and varied alignments; some translations end early."""
     model = make_model(word_tokenizer)
     with torch.no_grad():
@@ -227,7 +208,7 @@ def test_settings_saved_with_the_model_have_no_say(own_model, word_tokenizer, ca
 # Links
 
 
-def test_links(word_tokenizer):
+def test_links(make_model, word_tokenizer):
     model = make_model(word_tokenizer)
     for one in align(model, word_tokenizer, SOURCES, TARGETS):
         best = {(int(row.argmax()), i) for i, row in enumerate(one.weights[:-1])}
@@ -237,7 +218,7 @@ def test_links(word_tokenizer):
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_links_of_both_directions(word_tokenizer, piece_tokenizer, own_model, own):
+def test_links_of_both_directions(make_model, word_tokenizer, piece_tokenizer, own_model, own):
     """The other model may cut words in its own way; the words are those of the first."""
     back = RNNsearchTokenizer.train(
         TARGETS * 2, SOURCES * 2, kind="bpe", vocab_size=290, source_lang="fr", target_lang="en"
@@ -261,7 +242,7 @@ def test_links_of_both_directions(word_tokenizer, piece_tokenizer, own_model, ow
     assert 0 < kept < sum(len(one.links) for one in alone)
 
 
-def test_given_words(piece_tokenizer):
+def test_given_words(make_model, piece_tokenizer):
     """The text is read as ever; only what the weights are between changes."""
     model = make_model(piece_tokenizer)
     source, target = "The old mill stands.", "Il pleut : rien."
@@ -278,11 +259,11 @@ def test_given_words(piece_tokenizer):
     np.testing.assert_allclose(given.log_probs, np.add.reduceat(plain.log_probs, [0, 1, 3, 4, 5]))
 
 
-def test_no_pairs(word_tokenizer):
+def test_no_pairs(make_model, word_tokenizer):
     assert align(make_model(word_tokenizer), word_tokenizer, [], []) == []
 
 
-def test_wrong_use(word_tokenizer):
+def test_wrong_use(make_model, word_tokenizer):
     model = make_model(word_tokenizer)
     with pytest.raises(InputError, match="2 sources but 1 targets"):
         align(model, word_tokenizer, ["a", "b"], ["c"])

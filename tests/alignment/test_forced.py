@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration, reference
+from rnnsearch import reference
 from rnnsearch.alignment.forced import force, score
 from rnnsearch.errors import InputError
 
@@ -15,26 +15,9 @@ SOURCES = ["The red house is small.", "", "A dog sees Zorro", "We do not sleep i
 TARGETS = ["La maison est petite.", "Un chien voit", "", "Nous ne dormons pas dans le vieux jardin rouge de Zorro."]
 
 
-def make_model(tokenizer, **options) -> RNNsearchForConditionalGeneration:
-    torch.manual_seed(0)
-    config = RNNsearchConfig(
-        src_vocab_size=tokenizer.src_vocab_size,
-        vocab_size=tokenizer.target_vocab_size,
-        embedding_size=5,
-        hidden_size=6,
-        alignment_size=7,
-        maxout_size=3,
-        **options,
-    )
-    model = RNNsearchForConditionalGeneration(config)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.7)
-    return model.double()
-
-
 @pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("options", [{}, {"step_order": "groundhog"}, {"context": "fixed"}])
-def test_of_the_reference(tiny_tokenizer, options, batch_size):
+def test_of_the_reference(make_model, tiny_tokenizer, options, batch_size):
     model = make_model(tiny_tokenizer, **options)
     ids = tiny_tokenizer(SOURCES).input_ids, tiny_tokenizer(text_target=TARGETS).input_ids
     done = []
@@ -55,7 +38,7 @@ def test_of_the_reference(tiny_tokenizer, options, batch_size):
             np.testing.assert_allclose(one.weights, alpha, atol=1e-10)
 
 
-def test_a_likelier_word_by_hand(tiny_tokenizer):
+def test_a_likelier_word_by_hand(make_model, tiny_tokenizer):
     """Without weights all words are equally likely, apart from the output's bias."""
     model = make_model(tiny_tokenizer)
     for parameter in model.parameters():
@@ -68,7 +51,7 @@ def test_a_likelier_word_by_hand(tiny_tokenizer):
     assert score(model, tiny_tokenizer, ["A dog"], ["Un chien"]) == [pytest.approx(expected)]
 
 
-def test_half_precision_and_dropout(tiny_tokenizer):
+def test_half_precision_and_dropout(make_model, tiny_tokenizer):
     model = make_model(tiny_tokenizer, readout_dropout=0.5).train()
     full = score(model, tiny_tokenizer, SOURCES, TARGETS)
     assert full == score(model, tiny_tokenizer, SOURCES, TARGETS)
@@ -76,7 +59,7 @@ def test_half_precision_and_dropout(tiny_tokenizer):
     assert half == pytest.approx(full, rel=0.05)
 
 
-def test_wrong_use(tiny_tokenizer):
+def test_wrong_use(make_model, tiny_tokenizer):
     model = make_model(tiny_tokenizer)
     assert score(model, tiny_tokenizer, [], []) == []
     with pytest.raises(InputError, match="2 sources but 1 targets"):
