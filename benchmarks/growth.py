@@ -10,11 +10,10 @@ long as their sources, 16 in one batch.
 import argparse
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from measuring import Candidate, play, seconds
-from record import comma_list, find_size, origin, run, table, write
+from record import add_record_options, comma_list, find_size, origin, run, table, write
 from sizes import Size, training_flop
 
 Row = dict[str, Any]
@@ -90,8 +89,7 @@ def main() -> None:
     parser.add_argument("--beams", type=comma_list(), default=["1", "2", "5", "10"])
     parser.add_argument("--rounds", type=int, default=3, help="default 3")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(options.seed, tested=not options.untested)
     record |= {"size": options.size.name, "precision": options.precision, "rounds": options.rounds, "threads": 1}

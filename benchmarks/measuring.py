@@ -1,9 +1,14 @@
 """Start workers, ask them in rounds, and make the answers one figure."""
 
+import os
+import resource
 import statistics
+import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from protocol import Worker
@@ -32,6 +37,17 @@ def play(requests: Iterable[tuple[Worker, Answer]], rounds: int) -> list[list[An
     todo = list(requests)
     played = [[worker.ask(**request) for worker, request in todo] for _ in range(rounds)]
     return [list(answers) for answers in zip(*played, strict=True)]
+
+
+def command(words: Sequence[str], threads: int) -> Answer:
+    """Run `rnnsearch` with these words, as a user would; the seconds from its start to its end on both clocks."""
+    program = str(Path(sys.executable).with_name("rnnsearch"))
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "HF_HUB_OFFLINE": "1"}
+    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([program, *words], check=True, env=environment, capture_output=True)
+    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - wall
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"cpu_seconds": cpu, "wall_seconds": wall}
 
 
 def seconds(answers: list[Answer], threads: int) -> Answer:

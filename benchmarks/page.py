@@ -8,6 +8,7 @@ are a size and a number of threads.
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def speed(record: dict[str, Any], size: str, threads: str) -> str:
     return comparison.tables(rows, record["rounds"])
 
 
-TABLES = {
+TABLES: dict[str, Callable[..., str]] = {
     "speed": speed,
     "growth": growth.tables,
     "precisions": precisions.tables,

@@ -7,15 +7,12 @@ Each format translates the whole file with a beam of 5 in a process of its own.
 
 import argparse
 import json
-import os
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from record import comma_list, origin, run, table, write
+from measuring import command
+from record import add_record_options, comma_list, origin, run, table, write
 
 DTYPES = ["float32", "bfloat16", "int8"]
 
@@ -23,13 +20,8 @@ DTYPES = ["float32", "bfloat16", "int8"]
 def evaluate(dtype: str, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Scores of all sentences in one format, and the CPU seconds of the command."""
     scores = folder / f"{dtype}.json"
-    program = [str(Path(sys.executable).with_name("rnnsearch")), "evaluate", "--model", options.model]
     files = ["--src", str(options.src), "--ref", str(options.ref), "--dtype", dtype, "--json", str(scores)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(options.threads), "HF_HUB_OFFLINE": "1"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*program, *files], check=True, env=environment, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu = command(["evaluate", "--model", options.model, *files], options.threads)["cpu_seconds"]
     found = json.loads(scores.read_text(encoding="utf-8"))["scores"]["all"]
     return {"dtype": dtype, "cpu_seconds": cpu, "sentences": found[0]["sentences"]} | {
         score["name"]: {"value": score["value"], "signature": score["signature"]} for score in found
@@ -54,8 +46,7 @@ def main() -> None:
     parser.add_argument("--what", default="", help="what this is, for the table")
     parser.add_argument("--dtypes", type=comma_list(DTYPES), default=DTYPES, help="default all")
     parser.add_argument("--threads", type=int, default=1, help="default 1")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(seed=0, tested=not options.untested) | {"what": options.what, "threads": options.threads}
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,7 +21,7 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from ours import RNNsearch
-from record import find_size, origin, run, table, write
+from record import add_record_options, find_size, origin, run, table, write
 from workload import random_ids
 
 WORDS = 30
@@ -100,8 +99,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="default 1")
     parser.add_argument("--rounds", type=int, default=3, help="default 3")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(options.seed, tested=not options.untested)
     record |= {"size": options.size.name, "precision": options.precision, "threads": options.threads}

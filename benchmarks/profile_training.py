@@ -9,14 +9,13 @@ interpreter, and what PyTorch does between operations. The profiler makes small 
 import argparse
 import statistics
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 from ours import RNNsearch
-from record import find_size, origin, run, table, write
+from record import add_record_options, find_size, origin, run, table, write
 from sizes import Size
 from workload import open_system
 
@@ -58,8 +57,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="default 1")
     parser.add_argument("--rounds", type=int, default=3, help="default 3")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(options.seed, tested=not options.untested)
     record |= {"size": options.size.name, "threads": options.threads, "rounds": options.rounds, "rows": []}

@@ -108,6 +108,12 @@ def comma_list(choices: Collection[str] | None = None) -> Callable[[str], list[s
     return read
 
 
+def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that say how its figures are recorded."""
+    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
+    parser.add_argument("--json", type=Path, help="where the figures are written")
+
+
 def write(path: Path | None, record: dict[str, Any]) -> None:
     """Write a record as JSON, whole or not at all; None: nowhere."""
     if path is not None:

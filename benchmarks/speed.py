@@ -12,13 +12,12 @@ import argparse
 import sys
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from comparison import Row, add_ratios, tables
 from measuring import Candidate, play, seconds
 from protocol import Worker, WorkerError
-from record import comma_list, find_size, origin, run, write
+from record import add_record_options, comma_list, find_size, origin, run, write
 from sizes import SIZES, Size, training_flop
 
 PEERS = {"joeynmt": "peers.joeynmt_worker", "marian": "peers.marian_worker"}
@@ -131,8 +130,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=5, help="default 5")
     parser.add_argument("--steps", type=int, default=3, help="training steps of a round; default 3")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     return parser
 
 

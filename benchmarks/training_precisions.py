@@ -8,14 +8,12 @@ in nats per token, after the last update.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from record import origin, run, table, write
+from measuring import command
+from record import add_record_options, origin, run, table, write
 from rnnsearch.data.grammar import corpus
 
 SIZES = ["--embedding_size", "128", "--hidden_size", "160", "--alignment_size", "128", "--maxout_size", "128"]
@@ -33,20 +31,13 @@ def write_text(folder: Path, pairs: int, seed: int) -> None:
 
 def train(folder: Path, precision: str, options: argparse.Namespace) -> dict[str, Any]:
     """One training, its loss and that of the text held out."""
-    program = str(Path(sys.executable).with_name("rnnsearch"))
     text = {name: [str(folder / f"{name}.en"), str(folder / f"{name}.fr")] for name in ("train", "test")}
-    common = ["--tokenizer_kind", "word", *SIZES, *RECIPE, "--seed", str(options.seed), "--disable_tqdm", "True"]
-    common += ["--validation", *text["test"], "--save_strategy", "no", "--load_best_model_at_end", "False"]
-    environment = os.environ | {"OMP_NUM_THREADS": str(options.threads), "HF_HUB_OFFLINE": "1"}
-    words = ["--num_train_epochs", str(options.epochs), "--eval_strategy", "epoch"]
-    words += ["--bf16"] if precision == "bfloat16" else []
     output = folder / precision
-    subprocess.run(
-        [program, "train", "--train", *text["train"], "--output_dir", str(output), *common, *words],
-        check=True,
-        env=environment,
-        capture_output=True,
-    )
+    words = ["--train", *text["train"], "--validation", *text["test"], "--output_dir", str(output)]
+    words += ["--tokenizer_kind", "word", *SIZES, *RECIPE, "--seed", str(options.seed), "--disable_tqdm", "True"]
+    words += ["--num_train_epochs", str(options.epochs), "--eval_strategy", "epoch"]
+    words += ["--save_strategy", "no", "--load_best_model_at_end", "False"]
+    command(["train", *words, *(["--bf16"] if precision == "bfloat16" else [])], options.threads)
     trained = json.loads((output / "all_results.json").read_text(encoding="utf-8"))
     return {"precision": precision, "train_loss": trained["train_loss"], "validation_loss": trained["eval_loss"]} | {
         "minutes": trained["train_runtime"] / 60
@@ -77,8 +68,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=4, help="default 4")
     parser.add_argument("--threads", type=int, default=1, help="default 1")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(options.seed, tested=not options.untested)
     record |= {"pairs": options.pairs, "epochs": options.epochs, "threads": options.threads}

@@ -11,14 +11,10 @@ which does not sort its lines by length, gives all sentences of a batch the limi
 
 import argparse
 import itertools
-import os
 import random
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -26,8 +22,9 @@ from typing import Any
 import torch
 from transformers.utils import logging
 
+from measuring import command
 from protocol import Worker
-from record import find_size, origin, run, table, write
+from record import add_record_options, find_size, origin, run, table, write
 from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration, RNNsearchTokenizer
 from sizes import Size
 
@@ -66,16 +63,10 @@ def make_text(size: Size, path: Path, lines: int, seed: int) -> None:
     path.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
 
 
-def command(model: str, source: Path, output: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Both clocks of one `rnnsearch translate`, from its start to its end."""
-    program = [str(Path(sys.executable).with_name("rnnsearch")), "translate", "--model", model]
+def translate(model: str, source: Path, output: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Both clocks of one `rnnsearch translate`."""
     files = ["--input", str(source), "--output", str(output), "--beam", str(options.beam)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(options.threads), "HF_HUB_OFFLINE": "1"}
-    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([*program, *files], check=True, env=environment, capture_output=True)
-    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - wall
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu_seconds": cpu, "wall_seconds": wall}
+    return command(["translate", "--model", model, *files], options.threads)
 
 
 def main() -> None:
@@ -88,8 +79,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="default 1")
     parser.add_argument("--rounds", type=int, default=1, help="of the whole file; default 1")
     parser.add_argument("--seed", type=int, default=1234, help="default 1234")
-    parser.add_argument("--untested", action="store_true", help="do not run the tests of the model first")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    add_record_options(parser)
     options = parser.parse_args()
     record = origin(options.seed, tested=not options.untested)
     with tempfile.TemporaryDirectory() as name:
@@ -123,8 +113,8 @@ def measure(model: str, source: Path, folder: Path, options: argparse.Namespace)
     times: dict[str, list[dict[str, Any]]] = {what: [] for what in output}
     with closing(Worker(sys.executable, "plain_loop", {"model": model, "threads": options.threads})) as loop:
         for _ in range(options.rounds):
-            times["start-up"].append(command(model, blank, output["start-up"], options))
-            times[COMMAND].append(command(model, source, output[COMMAND], options))
+            times["start-up"].append(translate(model, blank, output["start-up"], options))
+            times[COMMAND].append(translate(model, source, output[COMMAND], options))
             files = {"source": str(source), "output": str(output[LOOP])}
             times[LOOP].append(loop.ask("translate", **files, beams=options.beam, batch=64))
     sentences = len(source.read_text(encoding="utf-8").splitlines())
