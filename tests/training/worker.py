@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import torch
+from accelerate import PartialState
 from datasets import Dataset
 from safetensors.torch import save_file
 from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer
@@ -54,3 +55,4 @@ if __name__ == "__main__":
     for name in TRAININGS:
         weights = train(model_folder, name, batch_size=8)
         save_file(weights, Path(output) / f"{name} {os.environ['RANK']}.safetensors")
+    PartialState().destroy_process_group()

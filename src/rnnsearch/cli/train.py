@@ -24,6 +24,7 @@ def train(
     parser.set_defaults(disable_tqdm=None if sys.stderr.isatty() else True)
     data, model, args = parser.read(context.args)
 
+    from accelerate import PartialState
     from transformers.utils import logging
 
     from ..training.train import last_checkpoint
@@ -39,3 +40,5 @@ def train(
         hint = f"add --resume to go on from {last}" if last else "no checkpoint was written yet"
         print(f"rnnsearch: interrupted; {hint}", file=sys.stderr)
         raise typer.Exit(130) from interrupt
+    # Threads of the process group that outlive the interpreter would abort it.
+    PartialState().destroy_process_group()
