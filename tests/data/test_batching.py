@@ -27,6 +27,23 @@ def test_an_epoch_is_the_whole_data_once(count, size, tokens):
         assert len(batches) == len(sampler)
 
 
+def test_ascending_batches_are_those_of_the_first_epoch_in_order_of_length():
+    lengths, size = some_lengths(3 * POOL * 4 + 10), 4
+    sampler = LengthGroupedBatchSampler(lengths, size, ascending=True, seed=3)
+    first = list(sampler)
+    for start in range(0, len(first), POOL):
+        pool = [lengths[index] for batch in first[start : start + POOL] for index in batch]
+        assert pool == sorted(pool)
+    # As many pairs to a pool as the random order takes, and the same ones.
+    random_order = list(LengthGroupedBatchSampler(lengths, size, seed=3))
+    assert {index for batch in first[:POOL] for index in batch} == {
+        index for batch in random_order[:POOL] for index in batch
+    }
+    sampler.set_epoch(1)
+    assert list(sampler) == first
+    assert list(LengthGroupedBatchSampler(lengths, size, ascending=True, seed=4)) != first
+
+
 @pytest.mark.parametrize("tokens", [0, 300])
 def test_seed_and_epoch_alone_decide(tokens):
     lengths = some_lengths(200)

@@ -93,6 +93,11 @@ def test_no_evaluation_needs_no_other_flag():
         read("--eval_strategy", "no", "--early_stopping_patience", "2")
 
 
+def test_ascending_batches_are_batches_of_pairs():
+    with pytest.raises(InputError, match="ascending is for batches of pairs: leave --batch_tokens out"):
+        read("--batch_order", "ascending", "--batch_tokens", "1000")
+
+
 def test_scores_of_decoded_text_need_decoding():
     with pytest.raises(InputError, match="bleu needs --predict_with_generate; or choose loss"):
         read("--predict_with_generate", "false")

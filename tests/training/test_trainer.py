@@ -89,6 +89,23 @@ def test_accumulated_gradients_are_those_of_the_whole_batch(make, smoothing):
     assert any(not torch.equal(before[name], value) for name, value in whole.model.state_dict().items())
 
 
+@pytest.mark.parametrize("parts", [1, 4])
+def test_the_sum_over_words_is_the_mean_times_their_number(make, parts):
+    """A step of plain gradient descent, as many times as long; the validation's loss stays a mean."""
+    options = ["--optim", "sgd", "--lr_scheduler_type", "constant", "--max_steps", "1", "--max_grad_norm", "0"]
+    options += ["--save_strategy", "no", "--logging_steps", "1", "--learning_rate"]
+    mean = make(*options, "1e-2", "--per_device_train_batch_size", "8")
+    words = int((batch_of(mean)["labels"] != -100).sum())
+    accumulated = ["--per_device_train_batch_size", str(8 // parts), "--gradient_accumulation_steps", str(parts)]
+    total = make(*options, str(1e-2 / words), "--loss_reduction", "sum", *accumulated)
+    losses = [trainer.train().training_loss for trainer in (mean, total)]
+    assert losses[1] == pytest.approx(words * losses[0], rel=1e-5)
+    for name, value in mean.model.state_dict().items():
+        torch.testing.assert_close(total.model.state_dict()[name], value, atol=1e-6, rtol=0)
+    of_validation = [trainer.evaluate(trainer.train_dataset)["eval_loss"] for trainer in (mean, total)]
+    assert of_validation[1] == pytest.approx(of_validation[0], abs=1e-5)
+
+
 def test_gradients_are_rescaled_to_the_norm_of_the_paper(make):
     options = ["--optim", "sgd", "--learning_rate", "1", "--lr_scheduler_type", "constant", "--max_steps", "1"]
     trainer = make(*options, "--save_strategy", "no", "--logging_steps", "1")

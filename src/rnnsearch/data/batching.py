@@ -41,6 +41,9 @@ class LengthGroupedBatchSampler(Sampler[list[int]]):
     pool by length and cut it. With a fixed number of tokens, the whole data set is one pool; chance then decides
     between pairs of the same length, and every epoch has equally many batches.
 
+    With `ascending`, as the authors' code has it: the pairs are shuffled once, so that every epoch is like the first,
+    and the batches of a pool keep their order, from the shortest pairs to the longest.
+
     Every pair is in just one batch of an epoch; only several processes, which must take equally many batches each,
     may repeat a few batches to get there.
 
@@ -49,6 +52,7 @@ class LengthGroupedBatchSampler(Sampler[list[int]]):
         batch_size: pairs in a batch.
         batch_tokens: if above 0, cut instead where a batch, padded to its longest pair, would hold more tokens than
             this on its longer side; a pair that is longer still is a batch of its own.
+        ascending: shuffle once, and keep the batches of a pool in order of length.
         seed: with the epoch, determines the order.
         drop_last: leave out an incomplete batch of pairs, and batches that do not go round among the processes.
         processes: number of processes that train together, each on its own batches.
@@ -61,12 +65,14 @@ class LengthGroupedBatchSampler(Sampler[list[int]]):
         batch_size: int,
         *,
         batch_tokens: int = 0,
+        ascending: bool = False,
         seed: int = 0,
         drop_last: bool = False,
         processes: int = 1,
         process: int = 0,
     ):
         self.lengths, self.batch_size, self.batch_tokens = list(lengths), batch_size, batch_tokens
+        self.ascending = ascending
         self.seed, self.drop_last, self.epoch = seed, drop_last, 0
         self.processes, self.process = processes, process
 
@@ -91,14 +97,15 @@ class LengthGroupedBatchSampler(Sampler[list[int]]):
         return count // self.processes if self.drop_last else -(-count // self.processes)
 
     def _batches(self) -> list[list[int]]:
-        rng = random.Random(f"{self.seed} {self.epoch}")
+        rng = random.Random(f"{self.seed} {0 if self.ascending else self.epoch}")
         order = list(range(len(self.lengths)))
         rng.shuffle(order)
         pool_size = len(order) if self.batch_tokens else POOL * self.batch_size
         batches = []
         for start in range(0, len(order), pool_size):
             pool = self._cut(sorted(order[start : start + pool_size], key=self.lengths.__getitem__))
-            rng.shuffle(pool)
+            if not self.ascending:
+                rng.shuffle(pool)
             batches += pool
         if self.drop_last and not self.batch_tokens:
             batches = [batch for batch in batches if len(batch) == self.batch_size]

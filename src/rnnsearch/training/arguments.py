@@ -89,11 +89,23 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
     num_train_epochs: float = _option("Passes over the training pairs.", 20.0)
     per_device_train_batch_size: int = _option("Pairs in a training batch; 80 in appendix B.2.", 80)
     batch_tokens: int = _option("Cut batches by padded tokens of the longer side instead of by pairs; 0 does not.", 0)
+    batch_order: str = _option(
+        "Order of the batches: random, or, as in the authors' code, ascending in length within each pool of 20, with "
+        "the pairs shuffled once and not for every epoch.",
+        "random",
+        ("random", "ascending"),
+    )
     per_device_eval_batch_size: int = _option("Pairs in a validation batch.", 128)
     optimizer: str = _option(
         "Adam, in the form --optim names, or Adadelta with rho 0.95 and epsilon 1e-6, the paper's (appendix B.2).",
         "adam",
         ("adam", "adadelta"),
+    )
+    loss_reduction: str = _option(
+        "What is differentiated, and logged as the training's loss: the mean over the words of an update, or, as in "
+        "the authors' code, their sum, which --max_grad_norm then nearly always rescales.",
+        "mean",
+        ("mean", "sum"),
     )
     learning_rate: float = _option("Step size; 0.001 for adam and 1 for adadelta unless given.")
     lr_scheduler_type: str = _option(
@@ -124,6 +136,8 @@ class RNNsearchTrainingArguments(Seq2SeqTrainingArguments):
         learning_rate, lr_scheduler_type = ADADELTA if self.optimizer == "adadelta" else ADAM
         self.learning_rate = learning_rate if self.learning_rate is None else self.learning_rate
         self.lr_scheduler_type = self.lr_scheduler_type or lr_scheduler_type
+        if self.batch_tokens and self.batch_order == "ascending":
+            raise InputError("--batch_order ascending is for batches of pairs: leave --batch_tokens out")
         if self.early_stopping_patience and self.eval_strategy == "no":
             raise InputError("--early_stopping_patience needs validations: --eval_strategy must not be no")
         if "no" in (self.eval_strategy, self.save_strategy):

@@ -33,6 +33,7 @@ class RNNsearchTrainer(Seq2SeqTrainer):
             self.train_dataset["length"],
             self._train_batch_size,
             batch_tokens=self.args.batch_tokens,
+            ascending=self.args.batch_order == "ascending",
             seed=self.args.seed if self.args.data_seed is None else self.args.data_seed,
             drop_last=self.args.dataloader_drop_last,
             processes=self.args.world_size,
@@ -59,6 +60,12 @@ class RNNsearchTrainer(Seq2SeqTrainer):
         if args.optimizer == "adadelta":
             return torch.optim.Adadelta, {"lr": args.learning_rate, "rho": 0.95, "eps": 1e-6}
         return Seq2SeqTrainer.get_optimizer_cls_and_kwargs(args, model)
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        """As `Trainer.compute_loss`; in training the sum over words, not their mean, if `loss_reduction` says so."""
+        if model.training and num_items_in_batch is not None and self.args.loss_reduction == "sum":
+            num_items_in_batch = torch.ones_like(torch.as_tensor(num_items_in_batch))
+        return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
 
     def create_model_card(self, *args, license: str | None = None, model_name: str | None = None, **kwargs) -> None:
         """Write the package's card in the place of Trainer's; it has a use for a licence and a name alone."""
