@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .configuration_rnnsearch import RNNsearchConfig
-from .loss_rnnsearch import IGNORED, OutputCrossEntropy, at_least_float32
+from .loss_rnnsearch import OutputCrossEntropy, at_least_float32, summed_cross_entropy
 
 _FEW_ROWS = 8  # of the output layer: a sentence, or the hypotheses of one
 
@@ -198,8 +198,7 @@ class RNNsearchOutput(nn.Linear):
                 loss, logits = OutputCrossEntropy.apply(input.flatten(0, -2), self.weight, self.bias, labels)
                 return logits.unflatten(0, input.shape[:-1]), loss
             logits = super().forward(input)
-            scores = at_least_float32(logits.flatten(0, -2))
-            return logits, F.cross_entropy(scores, labels, ignore_index=IGNORED, reduction="sum")
+            return logits, summed_cross_entropy(logits.flatten(0, -2), labels)
         rows = input.numel() // self.in_features
         if 0 < rows <= _FEW_ROWS and input.device.type == "cpu" and self.weight.dtype == torch.float32:
             # W t^T + b reads W as it lies in memory, and two columns take the path of matrices instead of vectors:

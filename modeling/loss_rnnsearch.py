@@ -43,13 +43,9 @@ class OutputCrossEntropy(Function):
     @staticmethod
     def forward(ctx, maxout, weight, bias, labels):
         logits = F.linear(maxout, weight, bias)
-        losses = [
-            F.cross_entropy(at_least_float32(logits[rows]), labels[rows], ignore_index=IGNORED, reduction="sum")
-            for rows in _row_blocks(labels)
-        ]
         ctx.save_for_backward(maxout, weight, bias, labels, logits)
         ctx.set_materialize_grads(False)
-        return torch.stack(losses).sum(), logits
+        return summed_cross_entropy(logits, labels), logits
 
     @staticmethod
     @once_differentiable
@@ -75,6 +71,15 @@ class OutputCrossEntropy(Function):
             else:
                 grad_weight += grad.t() @ maxout[rows].to(low)
         return grad_maxout, grad_weight, grad_bias, None
+
+
+def summed_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """-Σ_i log p(y_i) in nats, float32 or wider, of logits (N, K); no copy of them as large as they are is made."""
+    losses = [
+        F.cross_entropy(at_least_float32(logits[rows]), labels[rows], ignore_index=IGNORED, reduction="sum")
+        for rows in _row_blocks(labels)
+    ]
+    return torch.stack(losses).sum()
 
 
 def _row_blocks(labels: Tensor) -> Iterator[slice]:

@@ -182,14 +182,21 @@ def _train_tokenizer(data: DataArguments, config: RNNsearchConfig, pairs: list[P
 
 def _encode(tokenizer: RNNsearchTokenizer, pairs: list[Pair], max_length: int | None = None) -> Dataset:
     """Columns for the trainer; drops and counts pairs with over `max_length` tokens on a side, </s> aside."""
-    columns = dict(tokenizer([pair.source for pair in pairs], text_target=[pair.target for pair in pairs]))
-    columns["length"] = [
-        max(len(source), len(target)) for source, target in zip(columns["input_ids"], columns["labels"], strict=True)
-    ]
-    dataset = Dataset.from_dict(columns)
+
+    def columns(batch: dict[str, list[str]]) -> dict[str, list]:
+        encoded = dict(tokenizer(batch["source"], text_target=batch["target"]))
+        sides = zip(encoded["input_ids"], encoded["labels"], strict=True)
+        return encoded | {"length": [max(len(source), len(target)) for source, target in sides]}
+
+    text = {"source": [pair.source for pair in pairs], "target": [pair.target for pair in pairs]}
+    # In parts, of which each is packed before the next: lists of ids would need many times as much memory. With a
+    # name given, nothing is hashed to find out whether this was done before.
+    dataset = Dataset.from_dict(text).map(
+        columns, batched=True, remove_columns=[*text], desc="Encoding", new_fingerprint="encoded"
+    )
     if max_length is None:
         return dataset
-    kept = [index for index, length in enumerate(columns["length"]) if length <= max_length + 1]
+    kept = [index for index, length in enumerate(dataset["length"]) if length <= max_length + 1]
     if len(kept) < len(pairs):
         _say(f"training: {len(kept):,} pairs kept; {len(pairs) - len(kept):,} over {max_length} tokens dropped")
     if not kept:
