@@ -40,7 +40,7 @@ def train(folder: Path, precision: str, seed: int, options: argparse.Namespace) 
     words = ["--train", str(folder / "train.en"), str(folder / "train.fr"), "--output_dir", str(output)]
     words += ["--tokenizer_kind", "word", *SIZES, *RECIPE, "--seed", str(seed), "--disable_tqdm", "True"]
     words += ["--num_train_epochs", str(options.epochs), "--save_strategy", "no"]
-    command(["train", *words, *(["--bf16"] if precision == "bfloat16" else [])], options.threads)
+    spent = command(["train", *words, *(["--bf16"] if precision == "bfloat16" else [])], options.threads)
     scores = folder / f"{precision}.txt"
     words = ["--model", str(output), "--src", str(source), "--tgt", str(target), "--output", str(scores)]
     command(["score", *words], options.threads)
@@ -51,7 +51,7 @@ def train(folder: Path, precision: str, seed: int, options: argparse.Namespace) 
         "precision": precision,
         "train_loss": trained["train_loss"],
         "held_out_loss": -sum(map(float, read_lines(scores))) / sum(map(len, ids)),
-        "minutes": trained["train_runtime"] / 60,
+        "cpu_minutes": spent["cpu_seconds"] / 60,
     }
 
 
@@ -63,15 +63,15 @@ def tables(record: dict[str, Any]) -> str:
 
     losses = ("train_loss", "held_out_loss")
     rows = [
-        [row["seed"], row["precision"], *(f"{row[name]:.4f}" for name in losses), row["minutes"]]
+        [row["seed"], row["precision"], *(f"{row[name]:.4f}" for name in losses), row["cpu_minutes"]]
         for row in record["rows"]
     ]
     for precision in PRECISIONS:
-        rows.append(["mean", precision, *(f"{mean(precision, name):.4f}" for name in (*losses, "minutes"))])
-    ratios = [f"{mean('bfloat16', name) / mean('float32', name):.3f}" for name in (*losses, "minutes")]
+        rows.append(["mean", precision, *(f"{mean(precision, name):.4f}" for name in (*losses, "cpu_minutes"))])
+    ratios = [f"{mean('bfloat16', name) / mean('float32', name):.3f}" for name in (*losses, "cpu_minutes")]
     rows.append(["", "bfloat16 to float32", *ratios])
     title = f"Embedded grammar, {record['pairs']:,} pairs, {record['epochs']:g} epochs, threads: {record['threads']}"
-    header = ["seed", "precision", "training loss", "loss held out", "minutes"]
+    header = ["seed", "precision", "training loss", "loss held out", "CPU minutes"]
     return "\n\n".join(["", title, table(header, rows)])
 
 

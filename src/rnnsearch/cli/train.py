@@ -25,6 +25,7 @@ def train(
     data, model, args = parser.read(context.args)
 
     from accelerate import PartialState
+    from datasets import disable_progress_bars
     from transformers.utils import logging
 
     from ..training.train import last_checkpoint
@@ -32,6 +33,8 @@ def train(
 
     # Bars of reading and writing models would cut through that of the training.
     logging.disable_progress_bar()
+    if args.disable_tqdm:
+        disable_progress_bars()
     logging.get_logger("transformers.trainer_utils").setLevel(logging.ERROR)  # doubts about the clock of the disk
     try:
         run(data, model, args)
