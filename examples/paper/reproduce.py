@@ -1,0 +1,218 @@
+"""Table 1 and figure 2 of the paper at the size of two cores: four models, one budget of updates.
+
+    python examples/paper/reproduce.py --data FOLDER                    (trains, scores and draws)
+    python examples/paper/reproduce.py --data FOLDER --updates 7000     (trains the same models further)
+
+After an interruption the same command goes on from the last checkpoints.
+
+FOLDER holds europarl/ (train-300k.en.gz, test.en, test-bylength.en, ...) and newstest/ (newstest2012.en to
+newstest2014.en, ...) with the French sides beside them, and, if there, newstest/systems2014/ with what other systems
+wrote for newstest2014. What is trained and how is in small/*.json; the same recipe at full size is beside this file.
+Hours, updates and scores are in docs/results.md.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rnnsearch.evaluation.report import Report, read_report
+
+HERE = Path(__file__).resolve().parent
+RNNSEARCH = Path(sys.executable).with_name("rnnsearch")
+MODELS = {
+    "RNNencdec-30": "rnnencdec_30",
+    "RNNsearch-30": "rnnsearch_30",
+    "RNNencdec-50": "rnnencdec_50",
+    "RNNsearch-50": "rnnsearch_50",
+}
+TESTS = {
+    "Europarl": "europarl/test",
+    "Europarl by length": "europarl/test-bylength",
+    "newstest2014": "newstest/newstest2014",
+}
+BY_LENGTH = "Europarl by length"
+DEVELOPMENT = ("newstest2012", "newstest2013")
+# Of the systems that took part in the workshop of 2014.
+SYSTEMS = {"Moses (uedin-wmt14)": "uedin-wmt14", "online translator (onlineB)": "onlineB"}
+SEARCH = ["--beam", "10", "--paper-decoding"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of Europarl and the news tests")
+    parser.add_argument("--output", type=Path, default=Path("runs/paper_small"), help="folder for the models")
+    parser.add_argument("--results", type=Path, default=HERE.parents[1] / "results", help="for JSON and figures")
+    parser.add_argument("--updates", type=int, default=3000, help="updates of every model (default 3000)")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="default all four")
+    options = parser.parse_args()
+    prepare(options.data, options.output)
+    for name in options.models:
+        train(name, options.data, options.output, options.updates)
+    models = {
+        name: options.output / MODELS[name] / f"checkpoint-{best(name, options.output, options.updates)}"
+        for name in options.models
+    }
+    tests = {test: scores(test, models, options.data, options.output) for test in TESTS}
+    record = {
+        "versions": {package: version(package) for package in ("rnnsearch", "torch", "transformers", "sacrebleu")},
+        "search": " ".join(SEARCH),
+        "training": {name: training_record(name, options.output, options.updates) for name in options.models},
+        "tests": {test: as_results(report) for test, report in tests.items()},
+        "by updates": {
+            name: by_updates(name, options.data, options.output, options.updates) for name in options.models
+        },
+    }
+    options.results.mkdir(parents=True, exist_ok=True)
+    path = options.results / "paper_small.json"
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for test, report in tests.items():
+        curves = options.output / f"{test}.json"
+        curves.write_text(report.to_json(), encoding="utf-8")
+        figure = options.results / f"paper_small_{test.lower().replace(' ', '_')}.png"
+        run(["plot", "--curves", str(curves), "--output", str(figure)])
+    print(f"written: {path}")
+
+
+def prepare(data: Path, output: Path) -> None:
+    """The vocabularies that all models share, and the paper's development set: two news tests in one."""
+    output.mkdir(parents=True, exist_ok=True)
+    for language in ("en", "fr"):
+        with (output / f"development.{language}").open("wb") as whole:
+            for name in DEVELOPMENT:
+                whole.write((data / "newstest" / f"{name}.{language}").read_bytes())
+    if not (output / "tokenizer").exists():
+        config = read_config("RNNsearch-50")
+        words = ["--kind", config["tokenizer_kind"], "--vocab-size", str(config["vocab_size"])]
+        words += ["--src-vocab-size", str(config["src_vocab_size"])]
+        run(["tokenizer", "--train", *training_text(data), *words, "--output", str(output / "tokenizer")])
+
+
+def read_config(name: str) -> dict[str, Any]:
+    return json.loads((HERE / "small" / f"{MODELS[name]}.json").read_text(encoding="utf-8"))
+
+
+def training_text(data: Path) -> list[str]:
+    return [str(data / "europarl" / f"train-300k.{language}.gz") for language in ("en", "fr")]
+
+
+def train(name: str, data: Path, output: Path, updates: int) -> None:
+    """Train a model up to a number of updates, from its last checkpoint if there is one; note the CPU seconds."""
+    folder = output / MODELS[name]
+    reached = max((int(path.name[11:]) for path in folder.glob("checkpoint-*")), default=0)
+    if reached >= updates:
+        return
+    words = ["train", str(HERE / "small" / f"{MODELS[name]}.json"), "--train", *training_text(data)]
+    words += ["--validation", *(str(output / f"development.{language}") for language in ("en", "fr"))]
+    words += ["--tokenizer", str(output / "tokenizer"), "--max_steps", str(updates), "--output_dir", str(folder)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        run([*words, *(["--resume"] if reached else [])])
+    finally:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if folder.exists():
+            with (folder / "cpu_seconds.txt").open("a", encoding="utf-8") as runs:
+                runs.write(f"{spent:.0f}\n")
+
+
+def history(name: str, output: Path, updates: int) -> list[dict[str, Any]]:
+    """What the trainer noted up to a number of updates."""
+    state = output / MODELS[name] / f"checkpoint-{updates}" / "trainer_state.json"
+    return json.loads(state.read_text(encoding="utf-8"))["log_history"]
+
+
+def best(name: str, output: Path, updates: int) -> int:
+    """The updates after which the loss of the development set was least."""
+    validations = [entry for entry in history(name, output, updates) if "eval_loss" in entry]
+    return min(validations, key=lambda entry: entry["eval_loss"])["step"]
+
+
+def evaluate(model: Path, test: str, data: Path, path: Path, *words: str) -> None:
+    """Score a model unless that is done."""
+    if not path.exists():
+        text = ["--src", str(data / f"{TESTS[test]}.en"), "--ref", str(data / f"{TESTS[test]}.fr")]
+        run(["evaluate", "--model", str(model), *text, "--json", str(path), *words])
+
+
+def scores(test: str, models: dict[str, Path], data: Path, output: Path) -> Report:
+    """The scores of all models on a test set, and on newstest2014 those of other systems."""
+    rows = {}
+    for name, folder in models.items():
+        rows[name] = folder / f"{test}.json"
+        evaluate(folder, test, data, rows[name], "--name", name, *SEARCH)
+    for name, system in SYSTEMS.items():
+        [*written] = (data / "newstest" / "systems2014").glob(f"*{system}*") if test == "newstest2014" else []
+        if written:
+            rows[name] = output / f"{system}.json"
+            rows[name].unlink(missing_ok=True)
+            text = ["--src", str(data / f"{TESTS[test]}.en"), "--ref", str(data / f"{TESTS[test]}.fr")]
+            # The model tells which sentences have no word unknown to it.
+            known = ["--model", str(folder), "--hyp", str(written[0])]
+            run(["evaluate", *known, *text, "--json", str(rows[name]), "--name", name])
+    report = None
+    for name, path in rows.items():
+        read = read_report(path)
+        report = read if report is None else report.with_system(name, read.systems[name])
+    return report
+
+
+def by_updates(name: str, data: Path, output: Path, updates: int) -> list[dict[str, Any]]:
+    """BLEU of short and of long sentences as training goes on, greedy."""
+    curve = []
+    for number in range(1000, updates + 1, 1000):
+        checkpoint = output / MODELS[name] / f"checkpoint-{number}"
+        path = checkpoint / "greedy.json"
+        evaluate(checkpoint, BY_LENGTH, data, path, "--beam", "1", "--name", name)
+        bins = read_report(path).systems[name].bleu_by_length["all"]
+        means = {
+            f"{low}-{high}": statistics.mean(one.bleu for one in bins if low <= one.low and one.high <= high)
+            for low, high in ((11, 30), (41, 60))
+        }
+        curve.append({"updates": number} | means)
+    return curve
+
+
+def training_record(name: str, output: Path, updates: int) -> dict[str, Any]:
+    """What a training took and how the losses went, from the record that the trainer keeps."""
+    config, noted = read_config(name), history(name, output, updates)
+    curve: list[dict[str, Any]] = []
+    for entry in noted:
+        if "eval_loss" in entry:
+            since = curve[-1]["updates"] if curve else 0
+            losses = [each["loss"] for each in noted if "loss" in each and since < each["step"] <= entry["step"]]
+            # The loss is summed over the batch's words; table 2 of the paper counts it by sentence.
+            nll = statistics.mean(losses) / config["per_device_train_batch_size"]
+            curve.append({"updates": entry["step"], "training NLL": nll, "development loss": entry["eval_loss"]})
+    seconds = (output / MODELS[name] / "cpu_seconds.txt").read_text(encoding="utf-8").split()
+    return {
+        "updates": updates,
+        "epochs": noted[-1]["epoch"],
+        "cpu_hours": sum(map(float, seconds)) / 3600,
+        "best_updates": best(name, output, updates),
+        "seed": config["seed"],
+        "curve": curve,
+    }
+
+
+def as_results(report: Report) -> dict[str, Any]:
+    """The rows of a report without the places of files."""
+    return {
+        name: {key: value for key, value in row.items() if key != "options"}
+        for name, row in json.loads(report.to_json())["systems"].items()
+    }
+
+
+def run(words: list[str]) -> None:
+    print("rnnsearch", *words, flush=True)
+    subprocess.run([RNNSEARCH, *words], check=True, env=os.environ | {"TOKENIZERS_PARALLELISM": "false"})
+
+
+if __name__ == "__main__":
+    main()
