@@ -27,7 +27,19 @@ class Dtype(StrEnum):
 
 Beam = Annotated[int, typer.Option(min=1, help="Hypotheses kept at each step; 1 is greedy search.")]
 LengthPenalty = Annotated[
-    float, typer.Option(help="Power of the length that divides log-probabilities; 0 compares their plain sums.")
+    float | None,
+    typer.Option(
+        help="Power of the length that divides log-probabilities; 0 compares their plain sums.",
+        show_default="1, or 0 with --paper-decoding",
+    ),
+]
+PaperDecoding = Annotated[
+    bool,
+    typer.Option(
+        "--paper-decoding",
+        help="Search as the authors' code does: plain sums, from half as many tokens as the source has to three times "
+        "as many, and again with a doubled beam where none of these has ended.",
+    ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences decoded together.")]
 Device = Annotated[str | None, typer.Option(help="Such as cpu or cuda:1.", show_default="a GPU if there is one")]

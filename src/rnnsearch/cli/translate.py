@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .common import BatchSize, Beam, Device, DtypeOption, LengthPenalty, load_translator, written_whole
+from .common import BatchSize, Beam, Device, DtypeOption, LengthPenalty, PaperDecoding, load_translator, written_whole
 
 
 class Replacement(StrEnum):
@@ -30,7 +30,8 @@ def translate(
     n_best: Annotated[
         int, typer.Option(min=1, help="Above 1, lines of: number of the source line, tab, score, tab, translation.")
     ] = 1,
-    length_penalty: LengthPenalty = 1.0,
+    length_penalty: LengthPenalty = None,
+    paper_decoding: PaperDecoding = False,
     scores: Annotated[bool, typer.Option("--scores", help="Write score, tab, translation.")] = False,
     replace_unk: Annotated[
         Replacement | None,
@@ -67,6 +68,7 @@ def translate(
             length_penalty=length_penalty,
             batch_size=batch_size,
             replace_unk=replacement,
+            paper_decoding=paper_decoding,
             scores=scores or n_best > 1,
             progress=sys.stderr.isatty(),
         )

@@ -7,7 +7,7 @@ from os import PathLike
 
 import torch
 from accelerate.utils import extract_model_from_parallel
-from transformers import GenerationConfig
+from transformers import GenerationConfig, LogitsProcessorList
 
 from ..data.batching import length_batches
 from ..errors import InputError
@@ -18,8 +18,11 @@ from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
 from ..progress import progress_bar
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
 from .quantised import with_int8_weights
+from .rules import LONGEST, paper_rules, paper_steps
 
 logger = logging.getLogger(__name__)
+
+WIDEST_RETRY = 500  # from this beam on the authors' search gives up
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,12 @@ class Translator:
         lines: Sequence[str],
         num_beams: int = 5,
         n_best: int = 1,
-        length_penalty: float = 1.0,
+        length_penalty: float | None = None,
         batch_size: int = 64,
         min_new_tokens: int = 1,
         forbid_unk: bool = False,
         replace_unk: str | Mapping[str, str] | None = None,
+        paper_decoding: bool = False,
         scores: bool = True,
         progress: bool = False,
     ) -> list[list[Hypothesis]]:
@@ -88,11 +92,16 @@ class Translator:
             num_beams: hypotheses kept at each step; 1 is greedy search.
             n_best: translations returned for each line, best first; at most `num_beams`.
             length_penalty: power of the length by which log-probabilities are divided; 0 compares their plain sums.
+                None is 1, and 0 with `paper_decoding`.
             batch_size: sentences decoded together.
             min_new_tokens: fewest tokens of a translation before its end; with 0 the empty translation may win.
             forbid_unk: never write [UNK], as for the "No UNK" column of the paper's table 1.
             replace_unk: write, for each [UNK], the source word that it was most written from: "copy" as it stands, a
                 mapping its translation there, if it has one.
+            paper_decoding: search by the rules of the authors' code (`rnnsearch.decoding.rules`): plain sums, and
+                from ⌊S / 2⌋ to 3 S tokens for a source of S, `</s>` counted. What has not ended by then is given up.
+                If that is everything, the line is translated again, as theirs is: with [UNK] where it was forbidden,
+                else with the beam doubled while it is below 500; a line for which that fails stays blank.
             scores: also return scores, for which the search keeps the probabilities of all words at each step.
             progress: show a bar on standard error.
 
@@ -100,8 +109,8 @@ class Translator:
             `n_best` hypotheses for each line, in the order of the lines.
 
         Raises:
-            InputError: a number is too small, `n_best` is above `num_beams`, or `replace_unk` is given for a model
-                with a fixed context.
+            InputError: a number is too small, `n_best` is above `num_beams`, `replace_unk` is given for a model
+                with a fixed context, or `paper_decoding` together with what it decides itself.
             ValueError: `replace_unk` is neither "copy" nor a mapping.
         """
         for name, number in (("beam", num_beams), ("n-best", n_best), ("batch size", batch_size)):
@@ -111,23 +120,30 @@ class Translator:
             raise InputError(f"n-best is {n_best} but the beam only {num_beams}: widen the beam")
         if replace_unk is not None and self.model.config.context == "fixed":
             raise InputError("this model has a fixed context: it does not tell which source word is behind an [UNK]")
+        if paper_decoding:
+            _check_paper_decoding(n_best, length_penalty, min_new_tokens)
+        if length_penalty is None:
+            length_penalty = 0.0 if paper_decoding else 1.0
         lexicon = None if replace_unk is None else as_lexicon(replace_unk)
 
         results = [[Hypothesis("", None)] * n_best for _ in lines]
-        cut = 0
+        cut: list[int] = []  # position of each translation without an end
         with (
             without_saved_settings(self.model),
             progress_bar("Translating", len(lines), shown=progress) as advance,
         ):
             for positions, source_ids, limit in self._batches(lines, batch_size):
+                lengths = [len(ids) for ids in source_ids]
+                rules = paper_rules(lengths, self.tokenizer.eos_token_id) if paper_decoding else None
                 config = GenerationConfig(
-                    max_new_tokens=limit,
+                    max_new_tokens=paper_steps(lengths) if paper_decoding else limit,
                     # The rule for one token alone leaves the scores of later steps as they are, without a copy.
                     begin_suppress_tokens=[self.tokenizer.eos_token_id] if min_new_tokens == 1 else None,
                     min_new_tokens=min_new_tokens if min_new_tokens > 1 else None,
                     num_beams=num_beams,
                     num_return_sequences=n_best,
-                    length_penalty=length_penalty,
+                    length_penalty=length_penalty if num_beams > 1 else None,
+                    early_stopping=paper_decoding and num_beams > 1,
                     do_sample=False,
                     # Trainer switches it off in the configurations of what it trains.
                     use_cache=True,
@@ -136,13 +152,29 @@ class Translator:
                     suppress_tokens=[self.tokenizer.unk_token_id] if forbid_unk else None,
                 )
                 sources = [lines[position] for position in positions]
-                hypotheses, unfinished = self._search(source_ids, config, scores, sources, lexicon)
-                cut += unfinished
+                hypotheses, tokens = self._search(source_ids, config, rules, scores, length_penalty, sources, lexicon)
+                limits = [LONGEST * length if paper_decoding else limit for length in lengths for _ in range(n_best)]
+                cut += [positions[row // n_best] for row in range(len(limits)) if tokens[row] > limits[row]]
                 for row, position in enumerate(positions):
                     results[position] = hypotheses[row * n_best : (row + 1) * n_best]
                 advance(len(positions))
-        if cut:
-            logger.warning("translations cut at their greatest length: %d of %d", cut, len(lines) * n_best)
+        if cut and not paper_decoding:
+            logger.warning("translations cut at their greatest length: %d of %d", len(cut), len(lines) * n_best)
+        elif cut and (forbid_unk or num_beams < WIDEST_RETRY):
+            again = self.translate(
+                [lines[position] for position in cut],
+                num_beams=num_beams if forbid_unk else 2 * num_beams,
+                batch_size=batch_size if forbid_unk else max(batch_size // 2, 1),
+                replace_unk=replace_unk,
+                paper_decoding=True,
+                scores=scores,
+            )
+            for position, hypotheses in zip(cut, again, strict=True):
+                results[position] = hypotheses
+        elif cut:
+            logger.warning("lines left blank, for which no translation ended within the paper's limit: %d", len(cut))
+            for position in cut:
+                results[position] = [Hypothesis("", None)]
         return results
 
     def _batches(self, lines: Sequence[str], batch_size: int) -> Iterator[tuple[list[int], list[list[int]], int]]:
@@ -159,32 +191,39 @@ class Translator:
         self,
         source_ids: list[list[int]],
         config: GenerationConfig,
+        rules: LogitsProcessorList | None,
         scores: bool,
+        length_penalty: float,
         sources: Sequence[str],
         lexicon: Mapping[str, str] | None,
-    ) -> tuple[list[Hypothesis], int]:
-        """Hypotheses of a batch, those of one source together and best first, and how many of them have no end."""
+    ) -> tuple[list[Hypothesis], list[int]]:
+        """Hypotheses of a batch, those of one source together and best first, and their numbers of tokens.
+
+        These count the end also where a translation has none.
+        """
         beam = config.num_beams > 1
         config.output_scores = scores and beam
         config.output_logits = scores and not beam
         batch = self.tokenizer.pad({"input_ids": source_ids}, return_tensors="pt").to(self.model.device)
         output = self.model.generate(
-            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], generation_config=config
+            input_ids=batch["input_ids"],
+            attention_mask=batch["attention_mask"],
+            generation_config=config,
+            logits_processor=rules,
         )
         tokens = output.sequences[:, 1:]
-        ended = (tokens == self.tokenizer.eos_token_id).any(dim=1)
         values: list[float] | list[None] = [None] * len(tokens)
         if scores and beam:
             values = output.sequences_scores.tolist()
         elif scores:
-            values = self._greedy_scores(output, config.length_penalty).tolist()
+            values = self._greedy_scores(output, length_penalty).tolist()
         if lexicon is None:
             texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
         else:
             texts = self._without_unknown(output, batch["input_ids"].tolist(), sources, lexicon)
         # A line stays a line: byte-level vocabularies can spell its end.
         hypotheses = [Hypothesis(text.replace("\n", " "), value) for text, value in zip(texts, values, strict=True)]
-        return hypotheses, int((~ended).sum())
+        return hypotheses, ((tokens == self.tokenizer.eos_token_id).cumsum(dim=1) == 0).sum(dim=1).add(1).tolist()
 
     def _without_unknown(
         self, output, source_ids: list[list[int]], sources: Sequence[str], lexicon: Mapping[str, str]
@@ -206,3 +245,17 @@ class Translator:
         ends = (output.sequences[:, 1:] == self.tokenizer.eos_token_id).long()
         after_end = ends.cumsum(dim=1) - ends > 0
         return steps.masked_fill(after_end, 0.0).sum(dim=1) / (~after_end).sum(dim=1) ** length_penalty
+
+
+def _check_paper_decoding(n_best: int, length_penalty: float | None, min_new_tokens: int) -> None:
+    """Raises InputError where something is asked for that the paper's decoding decides itself."""
+    if n_best > 1:
+        raise InputError(f"the paper's decoding gives one translation of a line, not {n_best}: leave n-best out")
+    if length_penalty:
+        raise InputError(
+            f"the paper's decoding compares plain sums: leave the length penalty of {length_penalty:g} out"
+        )
+    if min_new_tokens != 1:
+        raise InputError(
+            f"the paper's decoding has a shortest length of its own: leave the {min_new_tokens} new tokens out"
+        )
