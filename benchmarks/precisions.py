@@ -6,13 +6,13 @@ Each format translates the whole file with a beam of 5 in a process of its own.
 """
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from measuring import command
 from record import add_record_options, comma_list, origin, run, table, write
+from rnnsearch.evaluation.report import read_report
 
 DTYPES = ["float32", "bfloat16", "int8"]
 
@@ -22,9 +22,10 @@ def evaluate(dtype: str, options: argparse.Namespace, folder: Path) -> dict[str,
     scores = folder / f"{dtype}.json"
     files = ["--src", str(options.src), "--ref", str(options.ref), "--dtype", dtype, "--json", str(scores)]
     cpu = command(["evaluate", "--model", options.model, *files], options.threads)["cpu_seconds"]
-    found = json.loads(scores.read_text(encoding="utf-8"))["scores"]["all"]
-    return {"dtype": dtype, "cpu_seconds": cpu, "sentences": found[0]["sentences"]} | {
-        score["name"]: {"value": score["value"], "signature": score["signature"]} for score in found
+    [row] = read_report(scores).systems.values()
+    found = row.scores["all"]
+    return {"dtype": dtype, "cpu_seconds": cpu, "sentences": found[0].sentences} | {
+        score.name: {"value": score.value, "signature": score.signature} for score in found
     }
 
 

@@ -16,6 +16,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from rnnsearch.evaluation.report import read_report
+
 TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")
 HERE = Path(__file__).resolve().parent
 RNNSEARCH = Path(sys.executable).with_name("rnnsearch")
@@ -42,10 +44,10 @@ def main() -> None:
         source, reference = both(test)
         scores = output / f"{test}.json"
         run(["evaluate", "--model", str(output), "--src", source, "--ref", reference, "--json", str(scores)])
-        scored = json.loads(scores.read_text(encoding="utf-8"))
+        [row] = read_report(scores).systems.values()
         results["tests"][test] = {
-            score["name"]: {key: score[key] for key in ("value", "signature", "sentences")}
-            for score in scored["scores"]["all"]
+            score.name: {key: getattr(score, key) for key in ("value", "signature", "sentences")}
+            for score in row.scores["all"]
         }
     options.results.mkdir(parents=True, exist_ok=True)
     path = options.results / f"{name}.json"

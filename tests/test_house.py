@@ -72,12 +72,14 @@ rnnsearch/data/lines.py
 rnnsearch/data/syntax.py
 rnnsearch/decoding/__init__.py
 rnnsearch/decoding/quantised.py
+rnnsearch/decoding/rules.py
 rnnsearch/decoding/translator.py
 rnnsearch/decoding/unknown.py
 rnnsearch/errors.py
 rnnsearch/evaluation/__init__.py
 rnnsearch/evaluation/alignment_error.py
 rnnsearch/evaluation/by_length.py
+rnnsearch/evaluation/report.py
 rnnsearch/evaluation/scores.py
 rnnsearch/hub/__init__.py
 rnnsearch/hub/card.py

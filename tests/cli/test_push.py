@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from rnnsearch import RNNsearchForConditionalGeneration, TranslationPipeline
 from rnnsearch.cli import app
+from rnnsearch.evaluation.report import Report, SystemScores
+from rnnsearch.evaluation.scores import Score
 from rnnsearch.hub.card import make_card
 
 PNG = b"\x89PNG"
@@ -81,9 +83,17 @@ def test_an_interrupted_upload_is_run_again(on_hub, folder):
 
 
 def test_scores_go_into_the_card(folder, tmp_path):
-    scores = [{"name": "BLEU", "value": 12.34, "signature": "tok:13a", "sentences": 5}]
-    options = {"src": "news.en", "ref": "news.fr", "hyp": None, "beam": 7, "length_penalty": 0.5}
-    (tmp_path / "scores.json").write_text(json.dumps({"scores": {"all": scores}, "options": options}))
+    scores = [Score("BLEU", 12.34, "tok:13a", 5)]
+    options = {
+        "src": "news.en",
+        "ref": "news.fr",
+        "hyp": None,
+        "beam": 7,
+        "length_penalty": 0.5,
+        "paper_decoding": False,
+    }
+    row = SystemScores({"all": scores}, {}, options, {})
+    (tmp_path / "scores.json").write_text(Report.of(["Un."]).with_system("m", row).to_json(), encoding="utf-8")
     result = push(folder, "me/m", "--dry-run", "--evaluation", tmp_path / "scores.json", "--data", "Made up.")
     assert result.exit_code == 0, result.stderr
     card = (folder / "README.md").read_text(encoding="utf-8")

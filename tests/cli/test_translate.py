@@ -116,7 +116,9 @@ def test_number_format_and_device_are_passed_on(tiny_model_dir, lines, monkeypat
     (model, device, dtype), search = asked
     assert (model, device, str(dtype)) == (str(tiny_model_dir), "cuda:1", "torch.bfloat16")
     assert (search["num_beams"], search["length_penalty"], search["batch_size"]) == (3, 0.0, 9)
-    assert (search["scores"], search["progress"]) == (False, False)
+    assert (search["scores"], search["progress"], search["paper_decoding"]) == (False, False, False)
+    assert translate(tiny_model_dir, "--paper-decoding").exit_code == 0
+    assert (asked[-1]["paper_decoding"], asked[-1]["length_penalty"]) == (True, None)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,8 @@ def test_number_format_and_device_are_passed_on(tiny_model_dir, lines, monkeypat
         ([], b"fine\nb\xe9d\n", "standard input, line 2: byte 0xe9"),
         (["--input", "no-such-file"], b"", "no-such-file"),
         (["--n-best", "4"], b"a\n", "n-best is 4 but the beam only 3"),
+        (["--n-best", "2", "--paper-decoding"], b"a\n", "gives one translation of a line, not 2: leave n-best out"),
+        (["--length-penalty", "1", "--paper-decoding"], b"a\n", "leave the length penalty of 1 out"),
         (["--device", "toaster"], b"a\n", "device 'toaster' is not available"),
         (["--replace-unk", "lexicon"], b"a\n", "--replace-unk lexicon and --lexicon FILE go together"),
         (["--replace-unk", "copy", "--lexicon", "x"], b"a\n", "--replace-unk lexicon and --lexicon FILE go together"),

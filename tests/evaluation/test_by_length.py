@@ -44,6 +44,19 @@ def test_bins_equal_sacrebleu_on_their_sentences(corpus):
     assert bins[1].confidence_low < bins[1].confidence_high
 
 
+def test_a_window_slides_over_the_lengths(corpus):
+    hypotheses, references, lengths = corpus
+    bins = bleu_by_length(hypotheses, references, lengths, "en", bin_width=5, step=2, resamples=3)
+    assert [(bin.low, bin.high) for bin in bins] == [(low, low + 4) for low in range(1, 20, 2)]
+    assert max(lengths) == 23 == bins[-1].high
+    for bin in bins:
+        inside = [i for i, length in enumerate(lengths) if bin.low <= length <= bin.high]
+        direct = paper_bleu([hypotheses[i] for i in inside], [references[i] for i in inside], "en")
+        assert (bin.sentences, bin.bleu) == (len(inside), pytest.approx(direct.value, abs=1e-9))
+    apart = bleu_by_length(["a"] * 2, ["a"] * 2, [1, 9], "en", bin_width=2, step=1, resamples=1)
+    assert [(bin.low, bin.high) for bin in apart] == [(1, 2), (8, 9)]
+
+
 def test_one_bin_is_the_corpus_score(corpus):
     hypotheses, references, lengths = corpus
     (everything,) = bleu_by_length(hypotheses, references, lengths, "en", bin_width=100, resamples=2)
@@ -82,5 +95,7 @@ def test_bad_input_is_named():
         bleu_by_length(["a"], ["a", "b"], [1, 1], "en")
     with pytest.raises(InputError, match="3 source lengths but 2 references"):
         bleu_by_length(["a", "b"], ["a", "b"], [1, 1, 1], "en")
+    with pytest.raises(ValueError, match="step 0"):
+        bleu_by_length(["a"], ["a"], [1], "en", step=0)
     with pytest.raises(ValueError, match="bin_width is 0"):
         bleu_by_length(["a"], ["a"], [1], "en", bin_width=0)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from rnnsearch import RNNsearchConfig, cli
 from rnnsearch.errors import InputError
+from rnnsearch.evaluation.report import Report, SystemScores
 from rnnsearch.evaluation.scores import Score
 from rnnsearch.hub.card import Evaluation, Example, ModelFacts, Training, describe, make_card, read_evaluation
 
@@ -129,12 +130,30 @@ def test_scores_of_the_evaluate_command(tmp_path, tiny_model_dir):
     words = ["evaluate", "--model", tiny_model_dir, "--src", src, "--ref", ref, "--beam", "2", "--json", saved]
     assert CliRunner().invoke(cli.app, list(map(str, words))).exit_code == 0
     found = read_evaluation(saved)
-    written = json.loads(saved.read_text(encoding="utf-8"))["scores"]
+    [row] = json.loads(saved.read_text(encoding="utf-8"))["systems"].values()
+    written = row["scores"]
     assert (found.test_set, found.decoding) == ("news", "beam 2, length penalty 1")
     assert [score.value for score in found.scores] == [score["value"] for score in written["all"]]
     assert [score.value for score in found.no_unk] == [score["value"] for score in written["no_unk"]] != []
     card = str(make_card(replace(UNKNOWN, evaluations=[found])))
     assert card.count("| news | ") == 4
+
+
+def test_the_authors_limits_are_told(tmp_path):
+    options = {"src": None, "ref": "news.fr", "hyp": None, "beam": 10, "length_penalty": 0.0, "paper_decoding": True}
+    one = Report.of(["Un."]).with_system("one", SystemScores({"all": SCORES}, {}, options, {}))
+    (tmp_path / "scores.json").write_text(one.to_json(), encoding="utf-8")
+    found = read_evaluation(tmp_path / "scores.json")
+    assert found.decoding == "beam 10, length penalty 0, limits of length as in the authors' code"
+    assert (found.test_set, found.scores, found.no_unk) == ("news", SCORES, ())
+    for report, message in (
+        (one.with_system("two", one.systems["one"]), "holds one, two; evaluate the model into a file of its own"),
+        (Report.of(["Un."]), "holds no system; evaluate the model"),
+        (one.with_system("one", SystemScores({}, {}, {}, {})), "does not say how it was made"),
+    ):
+        (tmp_path / "scores.json").write_text(report.to_json(), encoding="utf-8")
+        with pytest.raises(InputError, match=f"scores.json: {message}"):
+            read_evaluation(tmp_path / "scores.json")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +163,7 @@ def test_scores_of_the_evaluate_command(tmp_path, tiny_model_dir):
         ("BLEU 3", "holds no JSON object"),
         ("[1]", "holds no JSON object"),
         ('{"scores": 3}', "holds no scores; give a file that `rnnsearch evaluate --json` wrote"),
-        ('{"scores": {"all": [{}]}, "options": {}}', "holds no scores"),
+        ('{"systems": {"x": {"scores": {"all": [{}]}, "options": {}}}}', "holds no scores"),
     ],
 )
 def test_a_file_without_scores_is_named(tmp_path, content, message):

@@ -17,6 +17,10 @@ go by the length of each source, so that a sentence is translated alike whatever
 `length_penalty=0.0` compares plain sums of log-probabilities, and `early_stopping=True` ends a search when as many
 translations have ended as the beam is wide. As in the authors' search, a rule takes words out and leaves the
 probabilities of the others as they are.
+
+What differs from their search: their beam becomes narrower by one with each translation that ends, while `generate`
+keeps its width to the end; so it may find a translation that theirs no longer looks for. Where nothing has ended, they
+search again. `Translator.translate(..., paper_decoding=True)` does so too; `generate` alone returns what it gave up.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
 """BLEU as a function of sentence length, as in figure 2 of the paper."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,10 +39,14 @@ def bleu_by_length(
     source_lengths: Sequence[int],
     target_lang: str,
     bin_width: int = 10,
+    step: int | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[LengthBin]:
     """Tokenised BLEU (`paper_bleu`) of bins of equal width, shortest sentences first; empty bins are left out.
+
+    With a step of 1 the bins are a window that slides over the lengths, which smooths the curve: Cho et al. (2014,
+    arXiv 1409.1259) draw theirs through a window of 10. Neighbours then share sentences.
 
     The intervals come from resampling the sentences of a bin with replacement (Koehn, 2004).
 
@@ -52,39 +55,41 @@ def bleu_by_length(
         references: one detokenised reference for each sentence.
         source_lengths: words of each source; an empty source is counted with the shortest.
         target_lang: language code for the rules of the Moses tokeniser.
-        bin_width: words from one bin to the next: with 10 the bins are 1-10, 11-20 and so on.
+        bin_width: words of a bin: with 10 the bins are 1-10, 11-20 and so on.
+        step: words from the beginning of a bin to that of the next; None is `bin_width`.
         resamples: number of bootstrap samples.
         seed: of the bootstrap.
 
     Raises:
         InputError: the three counts differ or are zero.
-        ValueError: `bin_width` or `resamples` is below 1.
+        ValueError: `bin_width`, `step` or `resamples` is below 1.
     """
     check_counts(hypotheses, references)
     if len(source_lengths) != len(references):
         raise InputError(f"{len(source_lengths)} source lengths but {len(references)} references: give one for each")
-    if bin_width < 1 or resamples < 1:
-        raise ValueError(f"bin_width is {bin_width} and resamples {resamples}: give 1 or more")
-
-    members: dict[int, list[int]] = defaultdict(list)
-    for position, length in enumerate(source_lengths):
-        members[max(length - 1, 0) // bin_width].append(position)
+    step = bin_width if step is None else step
+    if min(bin_width, step, resamples) < 1:
+        raise ValueError(f"bin_width is {bin_width}, step {step} and resamples {resamples}: give 1 or more")
 
     statistics = _sentence_statistics(moses_tokens(hypotheses, target_lang), moses_tokens(references, target_lang))
     generator = np.random.default_rng(seed)
+    lengths = np.maximum(source_lengths, 1)
     bins = []
-    for number in sorted(members):
-        inside = statistics[members[number]]
+    # The last bin is the first that reaches the longest sentence.
+    for low in range(1, max(lengths.max() - bin_width, 0) + step + 1, step):
+        inside = statistics[(low <= lengths) & (lengths < low + bin_width)]
+        if not len(inside):
+            continue
         draws = generator.integers(len(inside), size=(resamples, len(inside)))
-        low, high = np.percentile([_bleu(inside[draw].sum(axis=0)) for draw in draws], [2.5, 97.5])
+        ends = np.percentile([_bleu(inside[draw].sum(axis=0)) for draw in draws], [2.5, 97.5])
         bins.append(
             LengthBin(
-                low=number * bin_width + 1,
-                high=(number + 1) * bin_width,
+                low=low,
+                high=low + bin_width - 1,
                 sentences=len(inside),
                 bleu=_bleu(inside.sum(axis=0)),
-                confidence_low=float(low),
-                confidence_high=float(high),
+                confidence_low=float(ends[0]),
+                confidence_high=float(ends[1]),
             )
         )
     return bins

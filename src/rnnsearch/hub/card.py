@@ -15,6 +15,7 @@ from typing import Any
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from ..errors import InputError
+from ..evaluation.report import read_json_object, read_report
 from ..evaluation.scores import Score
 from ..modeling.configuration_rnnsearch import RNNsearchConfig
 from ..tokenizer.tokenization_rnnsearch import RNNsearchTokenizer
@@ -146,18 +147,25 @@ def read_evaluation(path: Path) -> Evaluation:
     """The scores that `rnnsearch evaluate --json` wrote; the test set has the name of its source file.
 
     Raises:
-        InputError: the file cannot be read or holds something else.
+        InputError: the file cannot be read, holds something else, or other systems' scores too.
     """
-    written = _read_json(path, must_exist=True)
+    systems = read_report(path).systems
+    if len(systems) != 1:
+        raise InputError(
+            f"{path}: holds {', '.join(systems) or 'no system'}; evaluate the model into a file of its own"
+        )
+    [row] = systems.values()
+    options = row.options
     try:
-        scores, options = written["scores"], written["options"]
-        everything, no_unk = ([Score(**one) for one in scores.get(column, [])] for column in ("all", "no_unk"))
         decoding = f"beam {options['beam']}, length penalty {options['length_penalty']:g}"
+        if options["paper_decoding"]:
+            decoding += ", limits of length as in the authors' code"
+        if options["hyp"]:
+            decoding = "translations from a file"
         test_set = Path(options["src"] or options["ref"]).stem
-        given = options["hyp"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: holds no scores; give a file that `rnnsearch evaluate --json` wrote") from error
-    return Evaluation(test_set, everything, no_unk, "translations from a file" if given else decoding)
+        return Evaluation(test_set, row.scores["all"], row.scores.get("no_unk", ()), decoding)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: does not say how it was made; write it anew with `rnnsearch evaluate`") from error
 
 
 def make_card(facts: ModelFacts) -> ModelCard:
@@ -212,16 +220,9 @@ def _score_rows(evaluation: Evaluation) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _read_json(path: Path, must_exist: bool = False) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file; an empty one where there is no file."""
-    if not (must_exist or path.exists()):
-        return {}
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{path}: holds no JSON object; remove it or write it anew") from error
+    return read_json_object(path) if path.exists() else {}
 
 
 def _without_place(value: Any) -> Any:
