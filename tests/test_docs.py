@@ -18,7 +18,7 @@ from rnnsearch.version import __version__
 
 ROOT = Path(__file__).parents[1]
 RUN = ["README.md", "model_card.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
-PAGES = [*RUN, "benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [*RUN, "benchmarks/README.md", "examples/paper/README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 SMALL = (
     "--embedding_size 8 --hidden_size 8 --alignment_size 8 --maxout_size 8 --num_train_epochs 1 "
     "--per_device_train_batch_size 8 --use_cpu"
