@@ -1,13 +1,15 @@
-"""A tiny tokenizer and a tiny model with random weights, made in memory once for all tests; a Hub of our own."""
+"""A tiny tokenizer and a tiny model with random weights, made in memory once for all tests; a Hub, and a browser."""
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.request import Request, urlopen
 
 import huggingface_hub.constants
@@ -15,6 +17,9 @@ import pytest
 import torch
 
 from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration, RNNsearchTokenizer
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 # Threads wait longer for each other than tensors of this size take. The commands that tests start get one as well:
 # sums come out the same, bit for bit, only with the same number of threads.
@@ -129,3 +134,24 @@ def two_processes() -> Callable[..., tuple[str, str]]:
         return result.stdout, result.stderr
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory) -> Iterator["Chrome"]:
+    """Chromium without a window; what a page logs is in `get_log("browser")`. No test may lead it to the network."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("needs chromium and chromedriver (Debian's packages chromium and chromium-driver)")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for switch in (
+        "headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "disable-quic", "no-first-run",
+        "disable-background-networking", "disable-component-update", "disable-sync", "no-proxy-server",
+        f"user-data-dir={tmp_path_factory.mktemp('browser')}", "window-size=1000,800",
+    ):  # fmt: skip
+        options.add_argument(f"--{switch}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as started:
+        yield started
