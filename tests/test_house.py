@@ -48,6 +48,7 @@ rnnsearch/alignment/__init__.py
 rnnsearch/alignment/aligner.py
 rnnsearch/alignment/figure.py
 rnnsearch/alignment/folding.py
+rnnsearch/alignment/fonts.py
 rnnsearch/alignment/forced.py
 rnnsearch/alignment/links.py
 rnnsearch/alignment/own.py

@@ -1,12 +1,15 @@
 """The figures: what stands where, which grey a weight has, and files that are whole or absent."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
+from types import SimpleNamespace
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from rnnsearch.alignment.figure import plot_alignment, plot_length_curves, save_figure
+from rnnsearch.alignment import figure as figure_module
+from rnnsearch.alignment.figure import plot_alignment, plot_alignments, plot_length_curves, save_figure
 from rnnsearch.errors import InputError
 from rnnsearch.evaluation.by_length import LengthBin
 
@@ -120,6 +123,94 @@ class TestPlotAlignment:
             plot_alignment([[weight, 0.5]], ["a", "b"], ["x"])
 
 
+def overlap(one, other):
+    return one.x0 < other.x1 and other.x0 < one.x1 and one.y0 < other.y1 and other.y0 < one.y1
+
+
+class TestPlotAlignments:
+    shapes = [(2, 3), (14, 5), (1, 1), (4, 12), (3, 3)]
+
+    def alignments(self, count):
+        return [
+            SimpleNamespace(
+                weights=random_weights(t, s),
+                source_words=["W" * (j + 1) for j in range(s)],
+                target_words=["W" * (i + t) for i in range(t)],
+            )
+            for t, s in self.shapes[:count]
+        ]
+
+    def test_four_panels(self):
+        """Two rows of two, read as text is, at the same scale, with words and titles, nothing on top of another."""
+        alignments = self.alignments(4)
+        figure = plot_alignments(alignments, ["(a)", "(b)", "(c)", "a title wider than its matrix"])
+        figure.canvas.draw()
+        assert [words_of(axes.yaxis) for axes in figure.axes] == [one.target_words for one in alignments]
+        boxes = [axes.get_window_extent() for axes in figure.axes]
+        assert boxes[0].y1 == pytest.approx(boxes[1].y1)
+        assert boxes[2].y1 == pytest.approx(boxes[3].y1)
+        assert boxes[0].x0 == pytest.approx(boxes[2].x0)
+        assert boxes[1].x0 == pytest.approx(boxes[3].x0)
+        for box, (target, source) in zip(boxes, self.shapes, strict=False):
+            assert box.width / source == pytest.approx(boxes[0].width / 3)
+            assert box.height / target == pytest.approx(boxes[0].height / 2)
+
+        boxes += [heading.get_window_extent() for heading in figure.texts]
+        for axes in figure.axes:
+            boxes += [label.get_window_extent() for label in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+        assert not any(overlap(one, other) for one, other in combinations(boxes, 2))
+        assert all(0 <= box.x0 and box.x1 <= figure.bbox.width for box in boxes)
+        assert all(0 <= box.y0 and box.y1 <= figure.bbox.height for box in boxes)
+        for heading, axes in zip(figure.texts, figure.axes, strict=True):
+            assert heading.get_window_extent().y0 > axes.get_xticklabels()[-1].get_window_extent().y1
+
+    @pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 2), (5, 3)])
+    def test_rows(self, count, columns):
+        figure = plot_alignments(self.alignments(count))
+        tops = [round(axes.get_window_extent().y1) for axes in figure.axes]
+        assert tops == [tops[i // columns * columns] for i in range(count)]
+        assert tops == sorted(tops, reverse=True)
+        assert len(set(tops)) == -(-count // columns)
+
+    def test_wrong_number(self):
+        with pytest.raises(ValueError, match="0 alignments and 0 titles"):
+            plot_alignments([])
+        with pytest.raises(ValueError, match="2 alignments and 1 titles"):
+            plot_alignments(self.alignments(2), ["one"])
+
+
+class TestScripts:
+    def test_chinese_stands_upright(self, monkeypatch):
+        """Its characters one below the other, those of other words turned; what draws them is not asked here."""
+        monkeypatch.setattr(figure_module, "families_for", lambda texts: ["DejaVu Sans"])
+        with pytest.warns(UserWarning, match="[Gg]lyph"):
+            figure = plot_alignment([[0.5, 0.5]], ["花园", "dog"], ["花园"])
+        (axes,) = figure.axes
+        assert words_of(axes.xaxis) == ["花\n园", "dog"]
+        assert [label.get_rotation() for label in axes.get_xticklabels()] == [0, 90]
+        assert words_of(axes.yaxis) == ["花园"]
+
+    def test_every_character_is_drawn(self):
+        """In a font that has it; warnings, one of which says that a font lacks it, are errors here."""
+        try:
+            figure = plot_alignment([[0.2, 0.8], [1.0, 0.0]], ["花园", "dog"], ["слово", "λόγος"])
+        except InputError as error:
+            pytest.skip(f"needs fonts: {error}")
+        figure.canvas.draw()
+
+    @pytest.mark.skipif(matplotlib.__version_info__ < (3, 11), reason="needs matplotlib 3.11")
+    def test_arabic_letters_are_joined(self):
+        """Joined, they are narrower than side by side; from right to left, the first one is at the right."""
+        apart, joined = "س\u200cس\u200cس", "سسس"
+        figure = plot_alignment([[0.5], [0.5]], ["a"], [apart, joined])
+        wide, narrow = (label.get_window_extent().width for label in figure.axes[0].get_yticklabels())
+        assert narrow < wide
+
+    def test_a_character_that_no_font_has(self):
+        with pytest.raises(InputError, match=r"no installed font has .* \(U\+F0000\)"):
+            plot_alignment([[1.0]], ["\U000f0000"], ["b"])
+
+
 def make_bins(scores, spread=2.0):
     return [
         LengthBin(10 * i + 1, 10 * i + 10, 20, score, score - spread, score + spread) for i, score in enumerate(scores)
@@ -177,6 +268,12 @@ class TestSaveFigure:
     def test_unknown_format(self, tmp_path, name):
         with pytest.raises(InputError, match=r"\.pdf, \.png, \.svg"):
             save_figure(self.figure, tmp_path / name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_too_large_for_a_png(self, tmp_path):
+        figure = plot_alignment(random_weights(1, 600), ["w"] * 600, ["x"])
+        with pytest.raises(InputError, match=r"would have 21\d\d\d x \d+ pixels, more than 20000"):
+            save_figure(figure, tmp_path / "a.png")
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
