@@ -52,11 +52,14 @@ rnnsearch/alignment/fonts.py
 rnnsearch/alignment/forced.py
 rnnsearch/alignment/links.py
 rnnsearch/alignment/own.py
+rnnsearch/alignment/page.html.jinja
+rnnsearch/alignment/page.py
 rnnsearch/cli/__init__.py
 rnnsearch/cli/align.py
 rnnsearch/cli/common.py
 rnnsearch/cli/demo.py
 rnnsearch/cli/evaluate.py
+rnnsearch/cli/plot.py
 rnnsearch/cli/push.py
 rnnsearch/cli/evaluate_alignment.py
 rnnsearch/cli/score.py

@@ -259,6 +259,21 @@ def test_given_words(make_model, piece_tokenizer):
     np.testing.assert_allclose(given.log_probs, np.add.reduceat(plain.log_probs, [0, 1, 3, 4, 5]))
 
 
+def test_tokens_are_kept_for_other_score_scales(make_model, word_tokenizer):
+    """v_a times k makes energies times k. The first row shows it: later ones are read in other states."""
+    model = make_model(word_tokenizer)
+    assert align(model, word_tokenizer, SOURCES[:1], TARGETS[:1])[0].tokens is None
+    [kept] = align(model, word_tokenizer, SOURCES[:1], TARGETS[:1], keep_tokens=True)
+    np.testing.assert_allclose(kept.tokens.between_words(), kept.weights)
+
+    scaled = copy.deepcopy(model)
+    with torch.no_grad():
+        scaled.get_decoder().attention.energy_proj.weight *= 2.5
+    [hard] = align(scaled, word_tokenizer, SOURCES[:1], TARGETS[:1])
+    assert np.abs(hard.weights[0] - kept.weights[0]).max() > 0.1
+    np.testing.assert_allclose(kept.tokens.between_words(2.5)[0], hard.weights[0], atol=1e-10)
+
+
 def test_no_pairs(make_model, word_tokenizer):
     assert align(make_model(word_tokenizer), word_tokenizer, [], []) == []
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnsearch.alignment.folding import Sentence, sentence, words_of
+from rnnsearch.alignment.folding import Sentence, TokenAlignment, Words, sentence, words_of
 from rnnsearch.errors import InputError
 from rnnsearch.tokenizer import RNNsearchTokenizer
 
@@ -92,3 +92,36 @@ def test_other_characters_are_named(word_tokenizer):
     given = Sentence("so\u00adft", ("so", "\u00ad", "ft"))
     with pytest.raises(InputError, match="has 5 characters but the model reads 4"):
         words_of(word_tokenizer, word_tokenizer(given.text).input_ids, given, target=False)
+
+
+class TestScoreScale:
+    """Five source tokens spell three words, the fourth token two of them; four target tokens spell two words."""
+
+    share = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1]])
+    source = Words(("a", "b", "</s>"), np.array([True, True, False]), share)
+    target = Words(("x", "y"), np.array([True, True]), np.array([[1, 0], [1, 0], [1, 0], [0, 1]]))
+
+    def tokens(self, weights) -> TokenAlignment:
+        return TokenAlignment.from_weights(np.array(weights), self.source, self.target)
+
+    @pytest.mark.parametrize("scale", [0, 0.3, 1, 2.5])
+    def test_energies_are_multiplied_before_the_softmax(self, scale):
+        """And words folded after it."""
+        energies = np.random.default_rng(0).normal(scale=2, size=(4, 5))
+        alpha = np.exp(scale * energies) / np.exp(scale * energies).sum(axis=1, keepdims=True)
+        expected = np.empty((2, 3))
+        for word, rows in enumerate([alpha[:3], alpha[3:]]):
+            mean = rows.mean(axis=0)
+            expected[word] = mean[0] + mean[1], mean[2] + mean[3] / 2, mean[3] / 2 + mean[4]
+        at_one = np.exp(energies) / np.exp(energies).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(self.tokens(at_one).between_words(scale), expected, atol=1e-12)
+
+    def test_extremes(self):
+        tokens = self.tokens(
+            [[0, 0, 1, 0, 0], [0.1, 0, 0, 0, 0.9], [0.2, 0.2, 0.2, 0.2, 0.2], [0.3, 0.1, 0.2, 0.2, 0.2]]
+        )
+        np.testing.assert_allclose(tokens.between_words(0), [[0.4, 0.3, 0.3]] * 2)
+        np.testing.assert_allclose(
+            tokens.between_words(1000), [[0.4 / 3, (1 + 0.3) / 3, (1 + 0.3) / 3], [1, 0, 0]], atol=1e-12
+        )
+        np.testing.assert_allclose(tokens.between_words(1)[0], [0.5 / 3, 1.3 / 3, 1.2 / 3], atol=1e-12)

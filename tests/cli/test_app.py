@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_lists_the_commands():
     result = CliRunner().invoke(cli.app, ["--help"])
     assert result.exit_code == 0
-    for command in ("tokenizer", "train", "translate", "evaluate", "push", "demo"):
+    for command in ("tokenizer", "train", "translate", "evaluate", "plot", "push", "demo"):
         assert f"  {command} " in result.stdout
 
 

@@ -11,7 +11,7 @@ from ..evaluation.alignment_error import Link
 from ..modeling import RNNsearchForConditionalGeneration
 from ..progress import progress_bar
 from ..tokenizer import RNNsearchTokenizer
-from .folding import Sentence, sentence, words_of
+from .folding import Sentence, TokenAlignment, sentence, words_of
 from .forced import check_pairs, force
 from .links import hard_links
 from .own import Written, write
@@ -30,6 +30,7 @@ class SoftAlignment:
             share of the source's `</s>` included.
         log_probs: log-probability of each target word after the words before it, in nats, (T,).
         links: pairs (source index, target index) of words that belong together, counted from 0, `</s>` left out.
+        tokens: what the weights were folded from, if it was to be kept.
     """
 
     source_words: tuple[str, ...]
@@ -37,6 +38,7 @@ class SoftAlignment:
     weights: NDArray[np.float64]
     log_probs: NDArray[np.float64]
     links: frozenset[Link]
+    tokens: TokenAlignment | None = None
 
 
 def align(
@@ -49,6 +51,7 @@ def align(
     num_beams: int = 5,
     threshold: float | None = None,
     reverse: tuple[RNNsearchForConditionalGeneration, RNNsearchTokenizer] | None = None,
+    keep_tokens: bool = False,
     progress: bool = False,
 ) -> list[SoftAlignment]:
     """Note what the model reads while it writes the given targets, or its own (section 3.1, equation 6).
@@ -68,6 +71,7 @@ def align(
         threshold: link all words whose weight is at least this; without it, each target word with the source word of
             its largest weight, if that is no `</s>`.
         reverse: a model of the other direction and its tokenizer: only links that both find are kept.
+        keep_tokens: keep what is between tokens too; it takes several times the memory.
         progress: show a bar on standard error.
 
     Returns:
@@ -99,10 +103,12 @@ def align(
             visible = [i for i, one in enumerate(read) if one.text.strip()]
             ids = tokenizer([read[i].text for i in visible], verbose=False).input_ids if visible else []
             own = dict(zip(visible, write(model, tokenizer, ids, num_beams, batch_size, advance), strict=True))
-        alignments, read, written = _one_way(model, tokenizer, read, written, own, batch_size, threshold, advance)
+        alignments, read, written = _one_way(
+            model, tokenizer, read, written, own, batch_size, threshold, keep_tokens, advance
+        )
         if reverse:
             # Between the same words, whatever those of the other tokenizer are.
-            back, _, _ = _one_way(*reverse, written, read, {}, batch_size, threshold, advance)
+            back, _, _ = _one_way(*reverse, written, read, {}, batch_size, threshold, False, advance)
             alignments = [
                 replace(there, links=there.links & {(source, target) for target, source in again.links})
                 for there, again in zip(alignments, back, strict=True)
@@ -118,6 +124,7 @@ def _one_way(
     own: dict[int, Written],
     batch_size: int,
     threshold: float | None,
+    keep_tokens: bool,
     advance: Callable[[int], None],
 ) -> tuple[list[SoftAlignment], list[Sentence], list[Sentence]]:
     """Alignments of one direction, and both sides in the words that they are between.
@@ -140,11 +147,14 @@ def _one_way(
         target = words_of(tokenizer, target_ids[i], targets[i] if targets else None, target=True)
         weights = own[i].weights if i in own else noted.weights
         assert weights is not None  # the model attends
-        weights = weights / weights.sum(axis=1, keepdims=True)  # half precision is off by up to half a percent
-        weights = target.mean(weights) @ source.share
+        # Its softmax makes up for half precision, where rows are off by up to half a percent.
+        tokens = TokenAlignment.from_weights(weights, source, target)
+        weights = tokens.between_words()
         links = hard_links(weights, source.is_word, target.is_word, threshold)
         log_probs = noted.log_probs @ target.share
-        alignments.append(SoftAlignment(source.words, target.words, weights, log_probs, links))
+        alignments.append(
+            SoftAlignment(source.words, target.words, weights, log_probs, links, tokens if keep_tokens else None)
+        )
         text = targets[i].text if targets else str(tokenizer.decode(target_ids[i], skip_special_tokens=True))
         read.append(Sentence(sources[i].text, source.without_end()))
         written.append(Sentence(text, target.without_end()))

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..tokenizer import RNNsearchTokenizer
 from ..tokenizer.moses_rnnsearch import join_words
 
-__all__ = ["Sentence", "Words", "sentence", "words_of"]
+__all__ = ["Sentence", "TokenAlignment", "Words", "sentence", "words_of"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,38 @@ class Words:
 
     def without_end(self) -> tuple[str, ...]:
         return tuple(word for word, is_word in zip(self.words, self.is_word, strict=True) if is_word)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenAlignment:
+    """What the model read between the tokens of a sentence pair, P of the source and Q of the target.
+
+    Args:
+        energies: e_ij, (Q, P), up to a constant of each row, which a softmax does not see: log α. A weight that the
+            model's number format rounds to 0 counts as the smallest that float32 holds.
+        source: words of the source and their tokens.
+        target: words of the target and their tokens.
+    """
+
+    energies: NDArray[np.float64]
+    source: Words
+    target: Words
+
+    @classmethod
+    def from_weights(cls, weights: NDArray[np.float64], source: Words, target: Words) -> "TokenAlignment":
+        return cls(np.log(weights.clip(min=np.finfo(np.float32).tiny)), source, target)
+
+    def between_words(self, score_scale: float = 1.0) -> NDArray[np.float64]:
+        """Weights between words, (T, S): those of the source's tokens added up, those of the target's averaged.
+
+        Args:
+            score_scale: what energies are multiplied by before the softmax (equation 6): 0 makes all weights of a row
+                the same, a large factor leaves the largest alone. Only this step is done again: a model that computed
+                like that would have been in other states.
+        """
+        scaled = score_scale * (self.energies - self.energies.max(axis=1, keepdims=True))
+        weights = np.exp(scaled)
+        return self.target.mean(weights / weights.sum(axis=1, keepdims=True)) @ self.source.share
 
 
 def sentence(given: str | Sequence[str], language: str) -> Sentence:

@@ -15,6 +15,7 @@ from .align import align
 from .demo import demo
 from .evaluate import evaluate
 from .evaluate_alignment import evaluate_alignment
+from .plot import plot
 from .push import push
 from .score import score
 from .tokenizer import tokenizer
@@ -72,6 +73,7 @@ app.command()(evaluate)
 app.command()(score)
 app.command()(align)
 app.command()(evaluate_alignment)
+app.command()(plot)
 app.command()(push)
 app.command()(demo)
 

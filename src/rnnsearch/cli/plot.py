@@ -1,0 +1,89 @@
+"""`rnnsearch plot`: what a model reads to write each word, as a picture or a page."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .common import Beam, Device, DtypeOption, load_translator, written_whole
+
+
+def plot(
+    model: Annotated[str, typer.Option(help="Folder of a trained model, or its name on the Hugging Face Hub.")],
+    sentences: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sentences to translate and draw.", show_default="--src, or standard input"),
+    ] = None,
+    src: Annotated[Path | None, typer.Option(help="File of sentences to draw, one a line.")] = None,
+    tgt: Annotated[
+        Path | None,
+        typer.Option(help="Translations of --src, line by line.", show_default="the model's own translations"),
+    ] = None,
+    line: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Draw this line of --src, counted from 1; can be repeated.", show_default="all"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where the picture is written: .png, .svg or .pdf; several go into one grid.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where a page is written that answers to the pointer and the keyboard, and needs no network."
+        ),
+    ] = None,
+    beam: Beam = 5,
+    device: Device = None,
+    dtype: DtypeOption = None,
+) -> None:
+    """Draw the alignment of sentences as the paper's figure 3: source across the top, translation down the side.
+
+    White is read in full, black not at all. How much was read does not say why a word was written.
+    """
+    if not (output or html):
+        raise InputError("nowhere to draw: give --output FILE for a picture, --html FILE for a page, or both")
+    if sentences and src:
+        raise InputError("sentences stand in --src and after the command: leave one out")
+    if not src and (tgt or line):
+        raise InputError(f"{'--tgt' if tgt else '--line'} goes with --src: give the file of the sentences")
+
+    from ..alignment.aligner import align
+    from ..alignment.figure import check_suffix, plot_alignments, save_figure
+    from ..alignment.page import make_page
+    from ..data.lines import decode_lines, read_lines
+
+    if output:
+        check_suffix(output)
+    if not (sentences or src):
+        sentences = list(decode_lines(sys.stdin.buffer, "standard input"))
+    sources = read_lines(src) if src else sentences or []
+    targets = read_lines(tgt) if tgt else None
+    if targets is not None and len(sources) != len(targets):
+        raise InputError(f"{src} has {len(sources)} lines but {tgt} has {len(targets)}; they must correspond")
+    if not sources:
+        raise InputError("standard input: is empty; give sentences there, after the command, or in --src")
+    numbers = line or range(1, len(sources) + 1)
+    if max(numbers) > len(sources):
+        raise InputError(f"{src} has {len(sources)} lines, but line {max(numbers)} is to be drawn")
+
+    with ExitStack() as files:
+        page = files.enter_context(written_whole(html)) if html else None
+        translator = load_translator(model, device, dtype)
+        alignments = align(
+            translator.model,
+            translator.tokenizer,
+            [sources[number - 1] for number in numbers],
+            [targets[number - 1] for number in numbers] if targets is not None else None,
+            num_beams=beam,
+            keep_tokens=page is not None,
+            progress=sys.stderr.isatty(),
+        )
+        if output:
+            titles = [f"({number})" for number in numbers] if len(alignments) > 1 else None
+            save_figure(plot_alignments(alignments, titles), output)
+        if page:
+            tokenizer = translator.tokenizer
+            page.write(make_page(alignments, tokenizer.source_lang, tokenizer.target_lang).encode())
