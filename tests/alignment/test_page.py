@@ -29,9 +29,9 @@ def by_hand(source, target, weights):
 @pytest.fixture(scope="module")
 def alignments(make_model):
     """Of words that are cut into pieces."""
-    tokenizer = RNNsearchTokenizer.train(SOURCES * 2, TARGETS * 2, kind="bpe", vocab_size=300, src_vocab_size=290)
+    tokenizer = RNNsearchTokenizer.train(SOURCES * 2, TARGETS * 2, kind="bpe", vocab_size=275, src_vocab_size=270)
     found = align(make_model(tokenizer), tokenizer, SOURCES, TARGETS, keep_tokens=True)
-    assert found[0].tokens.energies.shape > found[0].weights.shape
+    assert (np.array(found[0].tokens.energies.shape) > found[0].weights.shape).all()
     return found
 
 
