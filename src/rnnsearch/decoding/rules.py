@@ -1,6 +1,6 @@
 """The stopping rules of the paper's decoder, for any `generate`.
 
-The paper says "beam search" and no more; these are the rules of the authors' code (GroundHog, experiments/nmt). They
+The paper says "beam search" and no more; these are the rules of the authors' code (GroundHog, experiments/nmt). Both
 go by the length of each source, so that a sentence is translated alike whatever it shares a batch with:
 
     lengths = batch["attention_mask"].sum(dim=1)
@@ -75,31 +75,10 @@ class LongestTranslation(LogitsProcessor):
         return torch.where(too_long[:, None], given_up, scores)
 
 
-class SingleStart(LogitsProcessor):
-    """One hypothesis of each sentence to begin with.
-
-    `generate` fills a beam with copies of it. Where the beam is wider than the vocabulary some of them would go on.
-
-    Args:
-        sentences: B.
-    """
-
-    def __init__(self, sentences: int):
-        self.sentences = sentences
-
-    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """Scores of the next token, (k·B, K), from the start token and what is written, (k·B, 1 + tokens)."""
-        if input_ids.shape[1] > 1:
-            return scores
-        copies = torch.arange(len(scores), device=scores.device) % (len(scores) // self.sentences) > 0
-        return scores.masked_fill(copies[:, None], -torch.inf)
-
-
 def paper_rules(source_lengths: Tensor | Sequence[int], eos_token_id: int) -> LogitsProcessorList:
-    """All rules for sentences of these lengths, (B,), their </s> counted and padding not."""
+    """Both rules for sentences of these lengths, (B,), their </s> counted and padding not."""
     return LogitsProcessorList(
         [
-            SingleStart(len(source_lengths)),
             ShortestTranslation(source_lengths, eos_token_id),
             LongestTranslation(source_lengths, eos_token_id),
         ]
