@@ -108,8 +108,13 @@ def hub() -> Iterator[FakeHub]:
 
 
 @pytest.fixture
-def on_hub(hub, monkeypatch) -> FakeHub:
+def on_hub(hub, monkeypatch, tmp_path) -> FakeHub:
     """Lets huggingface_hub in this process speak to the fake Hub."""
+    addresses = huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(
+        huggingface_hub.constants.ENDPOINT, hub.url
+    )
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", addresses)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)

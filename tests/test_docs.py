@@ -107,7 +107,7 @@ def test_readme_runs(folder):
 
 
 @pytest.mark.parametrize("name", [name for name in RUN if name != "README.md"])
-def test_page_runs(name, folder):
+def test_page_runs(name, folder, on_hub):
     (folder / "demo" / "model").rename(folder / "model")
     for place in ("my-model", "demo/model"):
         shutil.copytree(folder / "model", folder / place)
