@@ -1,5 +1,6 @@
 """The examples run, small."""
 
+import copy
 import gzip
 import json
 import random
@@ -16,7 +17,8 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from typer.testing import CliRunner
 
-from rnnsearch import cli
+from rnnsearch import RNNsearchTokenizer, cli
+from rnnsearch.alignment.forced import force
 from rnnsearch.data.grammar import corpus
 from rnnsearch.training.parser import OptionParser
 
@@ -168,6 +170,81 @@ def test_align(tiny_model_dir, tmp_path):
     assert [name.split()[0] for name in largest] == ["La", "maison", "rouge", ".", "</s>"]
     assert all(19.9 < value <= 100 for value in largest.values())
     assert (tmp_path / "alignment.png").read_bytes().startswith(b"\x89PNG")
+
+
+class Choices(random.Random):
+    """Remembers what it chose."""
+
+    def __init__(self, seed: int):
+        super().__init__(seed)
+        self.made = []
+
+    def choice(self, options):
+        self.made.append(super().choice(options))
+        return self.made[-1]
+
+
+def test_erasure_compares_probabilities(tiny_model, tiny_tokenizer):
+    """With those of each word of the vocabulary, when the model is made to write it after the words before."""
+    model = copy.deepcopy(tiny_model)
+    torch.manual_seed(0)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.7)
+    functions = example("erasure").__globals__
+    lines = ["The red house is small.", "A dog sees the old bridge."]
+    sentences = [functions["words_of"](tiny_tokenizer, line) for line in lines]
+    assert [len(words) for words in sentences] == [6, 7]
+    vocabulary = [word for words in sentences for word in words]
+    changed = set()
+    for seed in range(8):
+        words, rng = sentences[seed % 2], Choices(seed)
+        found = functions["erase"](model, tiny_tokenizer, words, vocabulary, rng)
+        place, another, [new] = rng.made
+        source = [index for (index,) in words]
+        batch = {"input_ids": torch.tensor([[*source, 2]])}
+        written = model.generate(**batch, max_length=functions["LONGEST"])[0, 1:].tolist()
+
+        def probabilities(source: list[int], prefix: list[int] = written[:place]) -> np.ndarray:
+            targets = [[*prefix, index] for index in range(model.config.vocab_size)]
+            forced = force(model, tiny_tokenizer, [[*source, 2]] * len(targets), targets, 32)
+            return np.exp([one.log_probs[-1] for one in forced])
+
+        [noted] = force(model, tiny_tokenizer, [[*source, 2]], [written], 1)
+        most = int(noted.weights[place, :-1].argmax())
+        assert found["weight"] == pytest.approx([noted.weights[place, position] for position in (most, another)])
+        before = probabilities(source)
+        assert before.argmax() == written[place]
+        for number, position in enumerate((most, another)):
+            assert new not in (source[most], source[another])
+            after = probabilities([*source[:position], new, *source[position + 1 :]])
+            assert found["percent changed"][number] == 100 * (after.argmax() != before.argmax())
+            assert found["total variation"][number] == pytest.approx(abs(after - before).sum() / 2, abs=1e-6)
+            lost = np.log(before[written[place]] / after[written[place]])
+            assert found["log-probability lost"][number] == pytest.approx(lost, abs=1e-5)
+            changed.add(found["percent changed"][number])
+    assert changed == {0, 100}
+
+
+def test_erasure(tiny_model_dir, text, tmp_path):
+    main = example("erasure")
+    report = main(tiny_model_dir, text[0], tmp_path / "erasure.json", lines=12)
+    written = json.loads((tmp_path / "erasure.json").read_text(encoding="utf-8"))
+    assert written.pop("measured")["lines"] == 12
+    assert written == report
+    for found in report.values():
+        means = {which: mean for which, (mean, _, _) in found.items()}
+        assert means["difference"] == pytest.approx(means["most read"] - means["another"], abs=2e-4)
+    interval = main.__globals__["interval"]
+    ones = np.repeat([0.0, 1.0], 200)  # the mean of as many throws of a coin lies within 1.96 times 1/40 around it
+    resampled = np.random.default_rng(0).integers(400, size=(4000, 400))
+    assert interval(ones, resampled) == pytest.approx([0.5, 0.5 - 0.049, 0.5 + 0.049], abs=0.004)
+
+
+def test_erasure_keeps_the_pieces_of_words():
+    tokenizer = RNNsearchTokenizer.train(["low lower lowest"] * 3, ["a b"] * 3, kind="bpe", vocab_size=264)
+    words = example("erasure").__globals__["words_of"](tokenizer, "slow lower")
+    assert len(words) == 2 and max(map(len, words)) > 1
+    assert [index for word in words for index in word] == tokenizer("slow lower").input_ids[:-1]
 
 
 def test_transliterate(tmp_path):

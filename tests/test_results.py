@@ -1,4 +1,4 @@
-"""What docs/results.md and README.md publish is what the files in results/ hold, rounded to one place."""
+"""What the documents publish is what the files in results/ hold, rounded."""
 
 import ast
 import json
@@ -74,6 +74,24 @@ def test_demo():
     assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words") == expected
 
 
+def test_erasure():
+    """A mean and the ends of its interval, each to two places."""
+    measures = {
+        "weight": "weight of the replaced word",
+        "percent changed": "likeliest token changes, per cent",
+        "total variation": "total variation of the probabilities",
+        "log-probability lost": "log-probability lost, nats",
+    }
+    found = read("erasure.json")
+    assert found.pop("measured")["lines"] == 200
+    expected = {
+        row(measures[name], *("{:.2f} ({:.2f}–{:.2f})".format(*means[which]) for which in means))
+        for name, means in found.items()
+    }
+    header = ("of the chosen word", "most read word replaced", "another word replaced", "difference")
+    assert table("docs/erasure.md", *header) == expected
+
+
 @pytest.mark.parametrize("target", DIRECTIONS)
 def test_signatures_are_kept(target):
     for scores in read(f"multi30k_en_{target}.json")["tests"].values():
@@ -102,6 +120,12 @@ def test_examples(name):
 
 
 def test_every_example_has_figures():
-    """But those that show a translation, and those of Multi30k, whose results stand in a table and a card."""
+    """But those that show a translation, and those whose results stand in a table or a card."""
     names = {path.name for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".ipynb")}
-    assert names - {*EXAMPLES} == {"load_with_transformers.py", "model_card.py", "multi30k.py", "push_and_load.py"}
+    assert names - {*EXAMPLES} == {
+        "erasure.py",
+        "load_with_transformers.py",
+        "model_card.py",
+        "multi30k.py",
+        "push_and_load.py",
+    }
