@@ -19,6 +19,11 @@ from huggingface_hub.dataclasses import strict
 from transformers.configuration_utils import PreTrainedConfig
 
 
+def greatest_length(positions: int) -> int:
+    """Tokens that a translation of so many source positions may have where nobody says otherwise."""
+    return 2 * positions + 10
+
+
 # trf-ignore: TRF057
 @strict
 class RNNsearchConfig(PreTrainedConfig):

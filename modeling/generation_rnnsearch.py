@@ -23,15 +23,11 @@ from transformers.cache_utils import Cache
 from transformers.generation import GenerationConfig, GenerationMixin
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
+from .configuration_rnnsearch import greatest_length
 from .layers_rnnsearch import source_mask
 
 # Transformers 5.24 renamed the carried state; before, outputs and arguments say "past_key_values".
 CACHE = "cache" if "cache" in Seq2SeqLMOutput.__dataclass_fields__ else "past_key_values"
-
-
-def greatest_length(positions: int) -> int:
-    """Tokens that a translation of so many source positions may have where nobody says otherwise."""
-    return 2 * positions + 10
 
 
 class RNNsearchCache(Cache):

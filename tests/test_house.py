@@ -70,6 +70,7 @@ rnnsearch/data/__init__.py
 rnnsearch/data/batching.py
 rnnsearch/data/composer.py
 rnnsearch/data/corpus.py
+rnnsearch/data/decoding_batches.py
 rnnsearch/data/grammar.py
 rnnsearch/data/lexicon.py
 rnnsearch/data/lines.py

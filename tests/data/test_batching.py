@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rnnsearch.data.batching import POOL, LengthGroupedBatchSampler, length_batches
+from rnnsearch.data.batching import POOL, LengthGroupedBatchSampler
 
 
 def some_lengths(count: int, seed: int = 0) -> list[int]:
@@ -121,13 +121,3 @@ def test_processes_share_the_batches(count, drop_last, tokens):
         assert shared[: len(whole)] == whole
         assert len(shared) - len(whole) < 3
         assert all(batch in whole for batch in shared)
-
-
-def test_batches_to_decode():
-    lengths = [3, 17, 8, 9, 1, 16, 8, 40]
-    assert list(length_batches(lengths, 2)) == [([4, 0], 8), ([2, 6], 8), ([3, 5], 16), ([1], 24), ([7], 40)]
-    assert list(length_batches([], 2)) == []
-    for size in (1, 7, 64):
-        batches = list(length_batches(some_lengths(150), size))
-        assert sorted(position for batch, _ in batches for position in batch) == list(range(150))
-        assert all(1 <= len(batch) <= size for batch, _ in batches)

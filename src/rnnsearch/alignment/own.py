@@ -8,9 +8,10 @@ import torch
 from numpy.typing import NDArray
 from transformers import GenerationConfig
 
-from ..data.batching import length_batches
+from ..data.decoding_batches import length_batches
 from ..modeling import RNNsearchForConditionalGeneration
-from ..modeling.generation_rnnsearch import followed_weights, greatest_length, without_saved_settings
+from ..modeling.configuration_rnnsearch import greatest_length
+from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
 from ..tokenizer import RNNsearchTokenizer
 
 __all__ = ["Written", "write"]

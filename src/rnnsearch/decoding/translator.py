@@ -9,10 +9,11 @@ import torch
 from accelerate.utils import extract_model_from_parallel
 from transformers import GenerationConfig, LogitsProcessorList
 
-from ..data.batching import length_batches
+from ..data.decoding_batches import length_batches
 from ..errors import InputError
 from ..loading import load_model, load_tokenizer
-from ..modeling.generation_rnnsearch import followed_weights, greatest_length, without_saved_settings
+from ..modeling.configuration_rnnsearch import greatest_length
+from ..modeling.generation_rnnsearch import followed_weights, without_saved_settings
 from ..modeling.modeling_rnnsearch import RNNsearchForConditionalGeneration
 from ..modeling.unknown_rnnsearch import as_lexicon, words_for_unknown
 from ..progress import progress_bar
