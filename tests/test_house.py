@@ -37,8 +37,9 @@ KNOWS: dict[str, set[str]] = {
     "metrics": {"evaluation"},
     "decoding": GROUND,
     "alignment": GROUND,
+    "export": GROUND,
     "training": GROUND,
-    "cli": GROUND | {"training", "decoding", "alignment"},
+    "cli": GROUND | {"training", "decoding", "alignment", "export"},
 }
 LONGEST = 600
 WHEEL = """
@@ -60,6 +61,7 @@ rnnsearch/cli/common.py
 rnnsearch/cli/demo.py
 rnnsearch/cli/evaluate.py
 rnnsearch/cli/plot.py
+rnnsearch/cli/export.py
 rnnsearch/cli/push.py
 rnnsearch/cli/evaluate_alignment.py
 rnnsearch/cli/score.py
@@ -86,6 +88,14 @@ rnnsearch/evaluation/alignment_error.py
 rnnsearch/evaluation/by_length.py
 rnnsearch/evaluation/report.py
 rnnsearch/evaluation/scores.py
+rnnsearch/export/__init__.py
+rnnsearch/export/difference.py
+rnnsearch/export/exporter.py
+rnnsearch/export/folder.py
+rnnsearch/export/graphs.py
+rnnsearch/export/onnx_translator.py
+rnnsearch/export/search.py
+rnnsearch/export/sessions.py
 rnnsearch/hub/__init__.py
 rnnsearch/hub/card.py
 rnnsearch/hub/model_card.md.jinja
@@ -295,12 +305,14 @@ def test_imports_are_declared():
     config = setup_cfg()
     needed = config["options"]["install_requires"].split()
     tools = config["options.extras_require"]["dev"].split()
-    folders = [ROOT / "src" / "rnnsearch", *ROOMS.values()]
+    extras = {"metrics": "evaluate", "export": "onnx"}
+    folders = [ROOT / "src" / "rnnsearch", *(folder for room, folder in ROOMS.items() if room not in extras)]
     package = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
-    metrics = [path.read_text(encoding="utf-8") for path in ROOMS["metrics"].glob("*/*.py")]
     assert undeclared(package, needed) == set()
-    assert undeclared(metrics, [*needed, *config["options.extras_require"]["evaluate"].split()]) == set()
+    for room, extra in extras.items():
+        sources = [path.read_text(encoding="utf-8") for path in ROOMS[room].rglob("*.py")]
+        assert undeclared(sources, [*needed, *config["options.extras_require"][extra].split()]) == set()
     assert undeclared(tests, [*needed, *tools]) == set()
 
 

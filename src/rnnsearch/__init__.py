@@ -11,6 +11,7 @@ from ._registration import register_when_imported
 from .version import __version__
 
 _EXPORTS = {
+    "OnnxTranslator": "export.onnx_translator",
     "RNNsearchCache": "modeling.generation_rnnsearch",
     "RNNsearchConfig": "modeling.configuration_rnnsearch",
     "RNNsearchForConditionalGeneration": "modeling.modeling_rnnsearch",

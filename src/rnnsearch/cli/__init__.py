@@ -15,6 +15,7 @@ from .align import align
 from .demo import demo
 from .evaluate import evaluate
 from .evaluate_alignment import evaluate_alignment
+from .export import export
 from .plot import plot
 from .push import push
 from .score import score
@@ -74,6 +75,7 @@ app.command()(score)
 app.command()(align)
 app.command()(evaluate_alignment)
 app.command()(plot)
+app.command()(export)
 app.command()(push)
 app.command()(demo)
 

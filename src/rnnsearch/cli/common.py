@@ -1,4 +1,4 @@
-"""What several commands share: options, loading a model, and writing files whole."""
+"""What several commands share: options, loading a model, and writing files and folders whole."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
@@ -91,3 +92,22 @@ def written_whole(path: Path | None) -> Iterator[BinaryIO]:
     finally:
         if part != place:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_written_whole(path: Path) -> Iterator[Path]:
+    """A new folder that appears under its name when all in it is written.
+
+    Raises:
+        InputError: there is something of that name already, or it cannot be written there.
+    """
+    if os.path.lexists(path):
+        raise InputError(f"{path}: is there already; name a new folder")
+    try:
+        with TemporaryDirectory(prefix=f"{path.name}.part", dir=path.parent) as temporary:
+            part = Path(temporary) / path.name
+            part.mkdir()
+            yield part
+            part.rename(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,1 @@
+"""A trained model as ONNX graphs, and a translator that runs them without PyTorch."""
