@@ -17,7 +17,8 @@ from rnnsearch.data.grammar import corpus
 from rnnsearch.version import __version__
 
 ROOT = Path(__file__).parents[1]
-RUN = ["README.md", "model_card.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+RUN = ["README.md", "model_card.md", "examples/space/README.md"]
+RUN += [f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*RUN, "benchmarks/README.md", "examples/paper/README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 SMALL = (
     "--embedding_size 8 --hidden_size 8 --alignment_size 8 --maxout_size 8 --num_train_epochs 1 "
@@ -49,9 +50,8 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def check_demo_options(words: list[str]) -> None:
-    demo = typer.main.get_command(cli.app).commands["demo"]
-    demo.make_context("demo", words)
+def check_options(name: str, words: list[str]) -> None:
+    typer.main.get_command(cli.app).commands[name].make_context(name, words)
 
 
 def run_command(line: str) -> None:
@@ -62,8 +62,8 @@ def run_command(line: str) -> None:
         assert set(words) <= make_targets(), f"the Makefile lacks a target of: {line}"
     if program != "rnnsearch":
         return
-    if words[:1] == ["demo"]:
-        check_demo_options(words[1:])
+    if words[0] in ("demo", "demo-app"):
+        check_options(words[0], words[1:])
         return
     if words[:1] == ["train"]:
         words += shlex.split(SMALL)
@@ -121,6 +121,7 @@ def test_page_runs(name, folder, on_hub):
         ("```bash\nrnnsearch translate --model demo --input test.en\n```", "--model demo"),
         ("```bash\nrnnsearch train --no-such-option 1\n```", "no-such-option"),
         ("```bash\nrnnsearch demo --no-such-option\n```", "no-such-option"),
+        ("```bash\nrnnsearch demo-app --no-such-option\n```", "no-such-option"),
         ("```bash\nmake no-such-target\n```", "no-such-target"),
         ('```bash\nprintf "We sing." | rnnsearch translate --model demo/model\n```', "printf"),
     ],

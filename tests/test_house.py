@@ -39,7 +39,8 @@ KNOWS: dict[str, set[str]] = {
     "alignment": GROUND,
     "export": GROUND,
     "training": GROUND,
-    "cli": GROUND | {"training", "decoding", "alignment", "export"},
+    "app": GROUND | {"decoding", "alignment"},
+    "cli": GROUND | {"training", "decoding", "alignment", "export", "app"},
 }
 LONGEST = 600
 WHEEL = """
@@ -55,10 +56,14 @@ rnnsearch/alignment/links.py
 rnnsearch/alignment/own.py
 rnnsearch/alignment/page.html.jinja
 rnnsearch/alignment/page.py
+rnnsearch/app/__init__.py
+rnnsearch/app/answers.py
+rnnsearch/app/page.py
 rnnsearch/cli/__init__.py
 rnnsearch/cli/align.py
 rnnsearch/cli/common.py
 rnnsearch/cli/demo.py
+rnnsearch/cli/demo_app.py
 rnnsearch/cli/evaluate.py
 rnnsearch/cli/plot.py
 rnnsearch/cli/export.py
@@ -305,7 +310,7 @@ def test_imports_are_declared():
     config = setup_cfg()
     needed = config["options"]["install_requires"].split()
     tools = config["options.extras_require"]["dev"].split()
-    extras = {"metrics": "evaluate", "export": "onnx"}
+    extras = {"metrics": "evaluate", "export": "onnx", "app": "app"}
     folders = [ROOT / "src" / "rnnsearch", *(folder for room, folder in ROOMS.items() if room not in extras)]
     package = [path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")]
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]

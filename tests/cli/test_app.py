@@ -11,7 +11,7 @@ import rnnsearch
 from rnnsearch import cli
 from rnnsearch.errors import InputError
 
-HEAVY = ("torch", "transformers", "datasets", "matplotlib", "sacrebleu", "numpy")
+HEAVY = ("torch", "transformers", "datasets", "matplotlib", "sacrebleu", "numpy", "gradio")
 
 
 def run(code: str) -> subprocess.CompletedProcess:
@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_lists_the_commands():
     result = CliRunner().invoke(cli.app, ["--help"])
     assert result.exit_code == 0
-    for command in ("tokenizer", "train", "translate", "evaluate", "plot", "push", "demo"):
+    for command in ("tokenizer", "train", "translate", "evaluate", "plot", "push", "demo", "demo-app"):
         assert f"  {command} " in result.stdout
 
 

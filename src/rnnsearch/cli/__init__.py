@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..version import __version__
 from .align import align
 from .demo import demo
+from .demo_app import demo_app
 from .evaluate import evaluate
 from .evaluate_alignment import evaluate_alignment
 from .export import export
@@ -78,6 +79,7 @@ app.command()(plot)
 app.command()(export)
 app.command()(push)
 app.command()(demo)
+app.command()(demo_app)
 
 
 def main() -> None:
