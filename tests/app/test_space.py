@@ -1,7 +1,6 @@
 """examples/space as the Hub would take and start it."""
 
 import json
-import sys
 from pathlib import Path
 from urllib.request import urlopen
 
