@@ -135,7 +135,7 @@ class TestPlotAlignments:
             SimpleNamespace(
                 weights=random_weights(t, s),
                 source_words=["W" * (j + 1) for j in range(s)],
-                target_words=["W" * (i + t) for i in range(t)],
+                target_words=["W" * (t + 3)] * t,
             )
             for t, s in self.shapes[:count]
         ]
