@@ -40,8 +40,8 @@ def translations(words: int, limit: int):
     yield from itertools.product(inner, repeat=limit)
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("seed", range(12))
 def test_a_beam_of_all_finds_the_best(seed, length_penalty):
     """So wide a beam leaves nothing out, and goes on until all translations are known."""
     words, limit, sentences = 4, 4, 2
@@ -90,6 +90,33 @@ def test_the_search_stops_when_nothing_can_be_better():
     fixed = Fixed(*often)
     found = beam_search(fixed, 1, 2, START, [END], 3, 0.0)
     assert (found[0].tolist(), fixed.position) == ([2, END, END], 2)
+
+
+def spread(probabilities: dict[int, float]) -> list[float]:
+    """Those of 40 words, where the ones not named share evenly what is left."""
+    left = (1 - sum(probabilities.values())) / (40 - len(probabilities))
+    return [probabilities.get(word, left) for word in range(40)]
+
+
+def test_scores_are_divided_by_the_number_of_words():
+    """Log-probabilities of -2.0 for two words and of -2.85 for three: -1.0 and -0.95 a word, the end counted."""
+    first, second, third = {2: 0.98}, {2: 0.8, END: 0.138}, {END: 0.0738}
+    fixed = Fixed(*map(spread, (first, second, third)))
+    assert beam_search(fixed, 1, 2, START, [END], 3, 1.0)[0].tolist() == [2, 2, END]
+
+
+def test_the_search_goes_on_while_something_may_be_better():
+    """After three words two translations have ended, with -0.60 and -0.66 a word; the rest stands at -0.95, -0.32."""
+    steps = {2: 0.999}, {2: 0.55, END: 0.3}, {2: 0.7, END: 0.25}, {END: 0.98}, {}
+    fixed = Fixed(*map(spread, steps))
+    assert beam_search(fixed, 1, 2, START, [END], 5, 1.0)[0].tolist() == [2, 2, 2, END, END]
+    assert fixed.position == 4
+
+
+def test_what_is_kept_in_reserve_does_not_end():
+    """Second best with a beam of 1, the end at position 2 is no translation, though 0.35 is more than 0.4 * 0.5."""
+    fixed = Fixed([0.05, 0.05, 0.9], [0.25, 0.35, 0.4], [0.1, 0.5, 0.4])
+    assert beam_search(fixed, 1, 1, START, [END], 3, 0.0)[0].tolist() == [2, 2, END]
 
 
 def test_no_translation_is_empty_and_none_is_too_long():
