@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import comparison
+import exported
 import growth
 import precisions
 import profile_decoding
@@ -32,6 +33,7 @@ def speed(record: dict[str, Any], size: str, threads: str) -> str:
 TABLES: dict[str, Callable[..., str]] = {
     "speed": speed,
     "growth": growth.tables,
+    "onnx": exported.tables,
     "precisions": precisions.tables,
     "profile_decoding": profile_decoding.tables,
     "profile_training": profile_training.tables,

@@ -70,7 +70,7 @@ def here(module, monkeypatch):
         def close(self):
             pass
 
-    for name in ("measuring", "speed", "translate_file"):
+    for name in ("measuring", "speed", "translate_file", "exported"):
         monkeypatch.setattr(module(name), "Worker", Here)
 
 
