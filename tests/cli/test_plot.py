@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from rnnsearch import align
 from rnnsearch.cli import app
+from rnnsearch.evaluation.by_length import LengthBin
+from rnnsearch.evaluation.report import Report, SystemScores
 
 SOURCES = ["The red house is small.", "A dog sees the old bridge.", "We do not sleep"]
 TARGETS = ["La maison rouge est petite.", "Un chien", "Nous ne dormons pas"]
@@ -22,8 +24,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def run(*options, typed=None):
+    return CliRunner().invoke(app, ["plot", *options], input=typed)
+
+
 def plot(model, *options, typed=None):
-    return CliRunner().invoke(app, ["plot", "--model", str(model), *options], input=typed)
+    return run("--model", str(model), *options, typed=typed)
+
+
+def drawn(path):
+    """The texts of an SVG file."""
+    return re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))
 
 
 def shown(folder):
@@ -67,15 +78,53 @@ def test_chosen_lines(tiny_model_dir, folder):
     result = plot(tiny_model_dir, "--src", "src", "--tgt", "tgt", *chosen, "--output", "a.svg", "--html", "page.html")
     assert result.exit_code == 0, result.output
     assert [pair["target"]["words"][0] for pair in shown(folder)] == ["Nous", "La"]
-    texts = re.findall(r"<!-- (.*?) -->", (folder / "a.svg").read_text(encoding="utf-8"))
-    assert [text for text in texts if text.startswith("(")] == ["(3)", "(1)"]
+    assert [text for text in drawn(folder / "a.svg") if text.startswith("(")] == ["(3)", "(1)"]
 
 
 def test_a_single_picture_has_no_number(tiny_model_dir, folder):
     assert plot(tiny_model_dir, "We do not sleep", "--output", "a.svg").exit_code == 0
-    texts = re.findall(r"<!-- (.*?) -->", (folder / "a.svg").read_text(encoding="utf-8"))
+    texts = drawn(folder / "a.svg")
     assert {"We", "sleep", "&lt;/s&gt;"} <= set(texts)
     assert not any(text.startswith("(") for text in texts)
+
+
+def scores(folder, **systems):
+    report = Report.of(TARGETS)
+    for name, bleu in systems.items():
+        bins = [LengthBin(10 * i + 1, 10 * i + 10, 3, one, one - 2, one + 2) for i, one in enumerate(bleu)]
+        report = report.with_system(name, SystemScores({}, {"all": bins} if bins else {}, {}, {}))
+    (folder / "scores.json").write_text(report.to_json(), encoding="utf-8")
+
+
+def test_curves(folder):
+    """One line for each system of the file; where the points are is a matter of `plot_length_curves`."""
+    scores(folder, search=[20.0, 25.0], fixed=[18.0, 9.0])
+    result = run("--curves", "scores.json", "--output", "length.svg")
+    assert (result.exit_code, result.output) == (0, "")
+    assert {"search", "fixed", "BLEU score"} <= set(drawn(folder / "length.svg"))
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "message"),
+    [
+        ({"a": [1.0]}, ["--model", "m", "--output", "a.png"], "give --output beside it, and no more"),
+        ({"a": [1.0]}, ["--html", "a.html"], "give --output beside it, and no more"),
+        ({"a": [1.0], "b": []}, ["--output", "a.png"], "scores.json: has no lengths for b; score with"),
+        ({}, ["--output", "a.png"], "scores.json: has no system"),
+    ],
+)
+def test_no_curves(folder, systems, options, message):
+    scores(folder, **systems)
+    result = run("--curves", "scores.json", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_nothing_to_draw(folder):
+    result = run("We sing.", "--output", "a.png")
+    assert result.exit_code == 2
+    assert "give --model with sentences, or scores with --curves" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`rnnsearch plot`: what a model reads to write each word, as a picture or a page."""
+"""`rnnsearch plot`: what a model reads to write each word, as a picture or a page; and BLEU against length."""
 
 import sys
 from contextlib import ExitStack
@@ -12,10 +12,12 @@ from .common import Beam, Device, DtypeOption, load_translator, written_whole
 
 
 def plot(
-    model: Annotated[str, typer.Option(help="Folder of a trained model, or its name on the Hugging Face Hub.")],
     sentences: Annotated[
         list[str] | None,
         typer.Argument(help="Sentences to translate and draw.", show_default="--src, or standard input"),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Folder of a trained model, or its name on the Hugging Face Hub.")
     ] = None,
     src: Annotated[Path | None, typer.Option(help="File of sentences to draw, one a line.")] = None,
     tgt: Annotated[
@@ -35,6 +37,13 @@ def plot(
             help="Where a page is written that answers to the pointer and the keyboard, and needs no network."
         ),
     ] = None,
+    curves: Annotated[
+        Path | None,
+        typer.Option(
+            help="In place of alignments, draw BLEU against the length of the source, for each system in this file of "
+            "`rnnsearch evaluate --json`."
+        ),
+    ] = None,
     beam: Beam = 5,
     device: Device = None,
     dtype: DtypeOption = None,
@@ -42,9 +51,17 @@ def plot(
     """Draw the alignment of sentences as the paper's figure 3: source across the top, translation down the side.
 
     White is read in full, black not at all. How much was read does not say why a word was written.
+    With --curves, draw BLEU against length as in figure 2; bands are 95 % bootstrap intervals.
     """
     if not (output or html):
         raise InputError("nowhere to draw: give --output FILE for a picture, --html FILE for a page, or both")
+    if curves:
+        if sentences or model or src or html or not output:
+            raise InputError("--curves draws scores that are there already: give --output beside it, and no more")
+        _plot_curves(curves, output)
+        return
+    if not model:
+        raise InputError("nothing to draw: give --model with sentences, or scores with --curves")
     if sentences and src:
         raise InputError("sentences stand in --src and after the command: leave one out")
     if not src and (tgt or line):
@@ -87,3 +104,16 @@ def plot(
         if page:
             tokenizer = translator.tokenizer
             page.write(make_page(alignments, tokenizer.source_lang, tokenizer.target_lang).encode())
+
+
+def _plot_curves(scores: Path, output: Path) -> None:
+    from ..alignment.figure import plot_length_curves, save_figure
+    from ..evaluation.report import read_report
+
+    systems = read_report(scores).systems
+    curves = {name: system.bleu_by_length.get("all", ()) for name, system in systems.items()}
+    if not curves:
+        raise InputError(f"{scores}: has no system; score one with `rnnsearch evaluate --json`")
+    if without := [name for name, bins in curves.items() if not bins]:
+        raise InputError(f"{scores}: has no lengths for {', '.join(without)}; score with `rnnsearch evaluate --src`")
+    save_figure(plot_length_curves(curves), output)
