@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from os import PathLike
 
-import numpy as np
-
 from ..data.decoding_batches import length_batches
 from ..errors import InputError
 from ..modeling.configuration_rnnsearch import RNNsearchConfig, greatest_length
@@ -62,7 +60,9 @@ class OnnxTranslator:
         batch = self.tokenizer.pad({"input_ids": source_ids}, return_tensors="np")
         decoding = Decoding(self.sessions, batch["input_ids"], batch["attention_mask"], num_beams)
         start = self.config.decoder_start_token_id
-        ends: list[int] = np.atleast_1d(self.config.eos_token_id).tolist()  # one, or several
+        eos = self.config.eos_token_id
+        assert eos is not None  # of every tokenizer
+        ends = eos if isinstance(eos, list) else [eos]
         if num_beams == 1:
             words = greedy_search(decoding, len(source_ids), start, ends, limit)
         else:
