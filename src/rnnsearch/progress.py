@@ -10,6 +10,9 @@ from rich.progress import Progress
 @contextmanager
 def progress_bar(name: str, total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
     """What advances a bar on standard error, by the number of sentences that are done."""
-    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    if not shown:  # earlier versions of rich end even a disabled bar with an empty line
+        yield lambda done: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=total)
         yield lambda done: bar.advance(task, done)

@@ -76,9 +76,3 @@ def test_missing_packages_are_named(tiny_model_dir, tmp_path, monkeypatch):
     result = export(tiny_model_dir, tmp_path / "exported")
     assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
     assert result.stderr == "rnnsearch: error: not installed: onnxscript; run: pip install 'rnnsearch[onnx]'\n"
-
-
-def test_the_format_must_be_named(tiny_model_dir, tmp_path):
-    result = CliRunner().invoke(app, ["export", str(tiny_model_dir), str(tmp_path / "exported")])
-    assert result.exit_code == 2
-    assert "Missing option '--format'" in result.stderr

@@ -18,7 +18,9 @@ class Format(StrEnum):
 def export(
     model: Annotated[str, typer.Argument(help="Folder of a trained model, or its name on the Hugging Face Hub.")],
     output: Annotated[Path, typer.Argument(help="New folder where the export is written.")],
-    format: Annotated[Format, typer.Option(help="What is written; onnx: encoder.onnx and decoder_step.onnx.")],
+    format: Annotated[
+        Format, typer.Option(help="What is written; onnx: encoder.onnx and decoder_step.onnx.")
+    ] = Format.onnx,
     int8: Annotated[
         bool, typer.Option("--int8", help="Round embeddings and the weights of products to eight bits.")
     ] = False,
