@@ -1,6 +1,7 @@
 """The page as a person uses it, in Chromium, beside what the translator and the aligner say."""
 
 import time
+from pathlib import Path
 
 import gradio as gr
 import pytest
@@ -11,12 +12,14 @@ from rnnsearch.app.page import FIXED, serve
 from rnnsearch.errors import InputError
 
 SENTENCE = "A dog sees the old bridge."
-START = "from rnnsearch.app.page import serve\nserve(sys.argv[1])"
+SPACE = Path(__file__).parents[2] / "examples" / "space"
+START = "import runpy\nrunpy.run_path(sys.argv[1], run_name='__main__')"
 
 
 @pytest.fixture(scope="module")
 def app(started, model_folder, browser):
-    with started(START, str(model_folder)) as (address, errors):
+    """Address and standard error of the app, started as a Space starts it."""
+    with started(START, str(SPACE / "app.py"), MODEL=str(model_folder)) as (address, errors):
         yield address, errors
 
 
@@ -90,8 +93,9 @@ def words(translator, *targets: str) -> list[list[str]]:
     return [list(one.target_words) for one in found]
 
 
-def test_a_sentence_is_translated_and_its_alignment_drawn(page, app, translator):
+def test_a_sentence_is_translated_and_its_alignment_drawn(page, app, translator, model_folder):
     [[expected]] = translator.translate([SENTENCE])
+    assert page.text("Model") == str(model_folder)
     page.type("Sentence", SENTENCE)
     page.press()
     page.wait_for(expected.text)
@@ -120,9 +124,9 @@ def test_one_of_several_translations_is_chosen(page, translator):
     labels = [f"{one.score:.3f} {one.text}" for one in expected]
     page.wait(lambda: page.choices, lambda shown: shown == labels)
     page.wait_for(expected[0].text)
-    page.find("//label[.//input[@type='radio']]")[2].click()
-    page.wait_for(expected[2].text)
-    page.wait(page.target_words, lambda shown: [shown] == words(translator, expected[2].text))
+    page.find("//label[.//input[@type='radio']]")[1].click()
+    page.wait_for(expected[1].text)
+    page.wait(page.target_words, lambda shown: [shown] == words(translator, expected[1].text))
 
 
 def test_what_is_wrong_is_said_in_the_page(page, app, translator):

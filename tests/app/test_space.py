@@ -1,16 +1,12 @@
-"""examples/space as the Hub would take and start it."""
+"""examples/space as the Hub reads it; test_page.py starts it."""
 
-import json
 from pathlib import Path
-from urllib.request import urlopen
 
 from huggingface_hub import RepoCard
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 SPACE = ROOT / "examples" / "space"
-# What `python app.py` does, after the code that watches.
-START = "import runpy\nrunpy.run_path(sys.argv[1], run_name='__main__')"
 
 
 def test_the_card_configures_the_space():
@@ -26,10 +22,3 @@ def test_its_requirements_bring_the_app():
     lines = (SPACE / "requirements.txt").read_text().splitlines()
     [requirement] = [Requirement(line) for line in lines if not line.startswith("--")]
     assert (requirement.name, requirement.extras) == ("rnnsearch", {"app"})
-
-
-def test_it_starts_with_the_model_of_its_variable(started, model_folder):
-    with started(START, str(SPACE / "app.py"), MODEL=str(model_folder)) as (address, _):
-        parts = json.load(urlopen(f"{address}config"))["components"]
-    [model] = [one["props"]["value"] for one in parts if one["props"].get("label") == "Model"]
-    assert model == str(model_folder)
