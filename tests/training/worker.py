@@ -55,4 +55,5 @@ if __name__ == "__main__":
     for name in TRAININGS:
         weights = train(model_folder, name, batch_size=8)
         save_file(weights, Path(output) / f"{name} {os.environ['RANK']}.safetensors")
-    PartialState().destroy_process_group()
+    if torch.__version__ >= "2.8":  # as `rnnsearch train`
+        PartialState().destroy_process_group()

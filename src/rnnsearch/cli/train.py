@@ -24,6 +24,7 @@ def train(
     parser.set_defaults(disable_tqdm=None if sys.stderr.isatty() else True)
     data, model, args = parser.read(context.args)
 
+    import torch
     from accelerate import PartialState
     from datasets import disable_progress_bars
     from transformers.utils import logging
@@ -43,5 +44,6 @@ def train(
         hint = f"add --resume to go on from {last}" if last else "no checkpoint was written yet"
         print(f"rnnsearch: interrupted; {hint}", file=sys.stderr)
         raise typer.Exit(130) from interrupt
-    # Threads of the process group that outlive the interpreter would abort it.
-    PartialState().destroy_process_group()
+    # Threads of the process group that outlive the interpreter may abort it; PyTorch 2.6 may wait for them for ever.
+    if torch.__version__ >= "2.8":
+        PartialState().destroy_process_group()
