@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -49,18 +50,50 @@ def tiny_tokenizer() -> RNNsearchTokenizer:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tiny_tokenizer) -> RNNsearchForConditionalGeneration:
+def make_config() -> Callable[..., RNNsearchConfig]:
+    """The configuration of a small model for a tokenizer, no two sizes alike."""
+
+    def make(tokenizer: RNNsearchTokenizer, **options) -> RNNsearchConfig:
+        vocabularies = {"src_vocab_size": tokenizer.src_vocab_size, "vocab_size": tokenizer.target_vocab_size}
+        sizes = {"embedding_size": 7, "hidden_size": 10, "alignment_size": 6, "maxout_size": 5}
+        return RNNsearchConfig(**vocabularies, **(sizes | options))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tiny_tokenizer, make_config) -> RNNsearchForConditionalGeneration:
     """A model for `tiny_tokenizer` with random weights, in evaluation mode. Copy it before changing it."""
     torch.manual_seed(0)
-    config = RNNsearchConfig(
-        src_vocab_size=tiny_tokenizer.src_vocab_size,
-        vocab_size=tiny_tokenizer.target_vocab_size,
-        embedding_size=7,
-        hidden_size=10,
-        alignment_size=6,
-        maxout_size=5,
-    )
-    return RNNsearchForConditionalGeneration(config).eval()
+    return RNNsearchForConditionalGeneration(make_config(tiny_tokenizer)).eval()
+
+
+@pytest.fixture(scope="session")
+def with_large_weights() -> Callable[..., RNNsearchForConditionalGeneration]:
+    """Gives a model weights so large that no two words are nearly as likely, and gives it back."""
+
+    def change(model: RNNsearchForConditionalGeneration) -> RNNsearchForConditionalGeneration:
+        generator = torch.Generator().manual_seed(11)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.normal_(std=0.7, generator=generator)
+        return model
+
+    return change
+
+
+@pytest.fixture(scope="session")
+def some_lines(tiny_tokenizer) -> Callable[[int, int], list[str]]:
+    """Lines of 1 to 20 known words, in no order of length, two of them blank; by their number and a seed."""
+
+    def make(count: int, seed: int) -> list[str]:
+        generator = random.Random(seed)
+        words = tiny_tokenizer.source_tokens(range(4, tiny_tokenizer.src_vocab_size))
+        lines = [" ".join(generator.choices(words, k=generator.randint(1, 20))) for _ in range(count)]
+        lines[4], lines[17] = "", " \t "
+        return lines
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ After an interruption the same command goes on from the last checkpoints.
 FOLDER holds europarl/ (train-300k.en.gz, test.en, test-bylength.en, ...) and newstest/ (newstest2012.en to
 newstest2014.en, ...) with the French sides beside them, and, if there, newstest/systems2014/ with what other systems
 wrote for newstest2014. What is trained and how is in small/*.json; the same recipe at full size is beside this file.
-Hours, updates and scores are in docs/results.md.
 """
 
 import argparse
@@ -135,7 +134,7 @@ def best(name: str, output: Path, updates: int) -> int:
 
 
 def evaluate(model: Path, test: str, data: Path, path: Path, *words: str) -> None:
-    """Score a model unless that is done."""
+    """Score a model, or what `words` name in its place, unless that is done."""
     if not path.exists():
         text = ["--src", str(data / f"{TESTS[test]}.en"), "--ref", str(data / f"{TESTS[test]}.fr")]
         run(["evaluate", "--model", str(model), *text, "--json", str(path), *words])
@@ -151,15 +150,13 @@ def scores(test: str, models: dict[str, Path], data: Path, output: Path) -> Repo
         [*written] = (data / "newstest" / "systems2014").glob(f"*{system}*") if test == "newstest2014" else []
         if written:
             rows[name] = output / f"{system}.json"
-            rows[name].unlink(missing_ok=True)
-            text = ["--src", str(data / f"{TESTS[test]}.en"), "--ref", str(data / f"{TESTS[test]}.fr")]
-            # The model tells which sentences have no word unknown to it.
-            known = ["--model", str(folder), "--hyp", str(written[0])]
-            run(["evaluate", *known, *text, "--json", str(rows[name]), "--name", name])
-    report = None
-    for name, path in rows.items():
-        read = read_report(path)
-        report = read if report is None else report.with_system(name, read.systems[name])
+            # Any of the models tells which sentences have no unknown word: they share their vocabularies.
+            one_of_them = next(iter(models.values()))
+            evaluate(one_of_them, test, data, rows[name], "--name", name, "--hyp", str(written[0]))
+    report, *others = map(read_report, rows.values())
+    for other in others:
+        for name, row in other.systems.items():
+            report = report.with_system(name, row)
     return report
 
 

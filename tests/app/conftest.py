@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 
 from rnnsearch import Translator
 
@@ -27,14 +26,9 @@ WATCH = (
 
 
 @pytest.fixture(scope="session")
-def translator(tiny_model, tiny_tokenizer) -> Translator:
-    """Weights so large that beams, penalties and alignments make a difference."""
-    model = copy.deepcopy(tiny_model)
-    generator = torch.Generator().manual_seed(11)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.7, generator=generator)
-    return Translator(model, tiny_tokenizer)
+def translator(tiny_model, tiny_tokenizer, with_large_weights) -> Translator:
+    """To which beams, penalties and alignments make a difference."""
+    return Translator(with_large_weights(copy.deepcopy(tiny_model)), tiny_tokenizer)
 
 
 @pytest.fixture(scope="session")

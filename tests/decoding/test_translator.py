@@ -3,7 +3,6 @@
 import copy
 import json
 import logging
-import random
 import warnings
 
 import pytest
@@ -14,24 +13,13 @@ from rnnsearch.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def lines(tiny_tokenizer) -> list[str]:
-    """25 lines of 1 to 20 known words in no order of length, two of them blank."""
-    generator = random.Random(3)
-    words = tiny_tokenizer.source_tokens(range(4, tiny_tokenizer.src_vocab_size))
-    lines = [" ".join(generator.choices(words, k=generator.randint(1, 20))) for _ in range(25)]
-    lines[4], lines[17] = "", " \t "
-    return lines
+def lines(some_lines) -> list[str]:
+    return some_lines(25, 3)
 
 
 @pytest.fixture
-def model(tiny_model) -> RNNsearchForConditionalGeneration:
-    """Weights so large that no two words are nearly equally likely."""
-    model = copy.deepcopy(tiny_model)
-    generator = torch.Generator().manual_seed(11)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.7, generator=generator)
-    return model
+def model(tiny_model, with_large_weights) -> RNNsearchForConditionalGeneration:
+    return with_large_weights(copy.deepcopy(tiny_model))
 
 
 @pytest.fixture

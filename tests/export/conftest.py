@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rnnsearch import RNNsearchConfig, RNNsearchForConditionalGeneration
+from rnnsearch import RNNsearchForConditionalGeneration
 from rnnsearch.export.exporter import FIRST_TORCH, export_onnx
 
 
@@ -19,27 +19,13 @@ class Exported:
 
 
 @pytest.fixture(scope="session")
-def make_model(tiny_tokenizer) -> Callable[..., RNNsearchForConditionalGeneration]:
-    """A model for `tiny_tokenizer`, no two sizes alike, with weights so large that no two words are nearly as likely.
-
-    Some of its translations end soon, others are cut.
-    """
+def make_model(tiny_tokenizer, make_config, with_large_weights) -> Callable[..., RNNsearchForConditionalGeneration]:
+    """A model for `tiny_tokenizer` of whose translations some end soon and others are cut."""
 
     def make(**options) -> RNNsearchForConditionalGeneration:
-        config = RNNsearchConfig(
-            src_vocab_size=tiny_tokenizer.src_vocab_size,
-            vocab_size=tiny_tokenizer.target_vocab_size,
-            embedding_size=7,
-            hidden_size=10,
-            alignment_size=6,
-            maxout_size=5,
-            **options,
-        )
-        model = RNNsearchForConditionalGeneration(config).eval()
-        generator = torch.Generator().manual_seed(11)
+        config = make_config(tiny_tokenizer, **options)
+        model = with_large_weights(RNNsearchForConditionalGeneration(config).eval())
         with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.normal_(std=0.7, generator=generator)
             model.lm_head.bias[config.eos_token_id] += 2
         return model
 

@@ -1,7 +1,6 @@
 """The translator of exported graphs against the one of PyTorch, and without PyTorch."""
 
 import json
-import random
 import subprocess
 import sys
 
@@ -15,13 +14,8 @@ GROUNDHOG = {"step_order": "groundhog"}
 
 
 @pytest.fixture(scope="module")
-def lines(tiny_tokenizer) -> list[str]:
-    """30 lines of 1 to 20 known words, in no order of length, two of them blank."""
-    generator = random.Random(5)
-    words = tiny_tokenizer.source_tokens(range(4, tiny_tokenizer.src_vocab_size))
-    lines = [" ".join(generator.choices(words, k=generator.randint(1, 20))) for _ in range(30)]
-    lines[4], lines[17] = "", " \t "
-    return lines
+def lines(some_lines) -> list[str]:
+    return some_lines(30, 5)
 
 
 @pytest.mark.parametrize(("num_beams", "length_penalty"), [(1, 1.0), (5, 1.0), (5, 0.0), (3, 1.7)])

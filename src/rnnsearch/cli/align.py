@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from ..errors import InputError
-from .common import BatchSize, Beam, Device, DtypeOption, load_translator, written_whole
+from .common import BatchSize, Beam, Device, DtypeOption, check_correspondence, load_translator, written_whole
 
 if TYPE_CHECKING:
     from ..alignment.aligner import SoftAlignment
@@ -69,9 +68,10 @@ def align(
     from ..alignment.aligner import align
     from ..data.lines import read_lines
 
-    sources, targets = read_lines(src), read_lines(tgt) if tgt else None
-    if targets is not None and len(sources) != len(targets):
-        raise InputError(f"{src} has {len(sources)} lines but {tgt} has {len(targets)}; they must correspond")
+    sources, targets = read_lines(src), None
+    if tgt:
+        targets = read_lines(tgt)
+        check_correspondence(src, sources, tgt, targets)
     with written_whole(output) as stream:
         forward = load_translator(model, device, dtype)
         backward = load_translator(reverse_model, device, dtype) if reverse_model else None

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -63,6 +63,12 @@ def load_translator(model: str, device: str | None, dtype: Dtype | None) -> "Tra
     if not sys.stderr.isatty():
         logging.disable_progress_bar()
     return Translator.from_pretrained(model, device, getattr(torch, dtype) if dtype else None)
+
+
+def check_correspondence(path: Path, lines: Sized, other: Path, other_lines: Sized) -> None:
+    """Raises InputError unless two files have equally many lines."""
+    if len(lines) != len(other_lines):
+        raise InputError(f"{path} has {len(lines)} lines but {other} has {len(other_lines)}; they must correspond")
 
 
 @contextmanager

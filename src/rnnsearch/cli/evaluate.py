@@ -19,6 +19,7 @@ from .common import (
     DtypeOption,
     LengthPenalty,
     PaperDecoding,
+    check_correspondence,
     load_translator,
     written_whole,
 )
@@ -103,8 +104,8 @@ def evaluate(
     references = read_lines(ref)
     sources, hypotheses = (read_lines(path) if path else [] for path in (src, hyp))
     for path, lines in ((src, sources), (hyp, hypotheses)):
-        if path and len(lines) != len(references):
-            raise InputError(f"{path} has {len(lines)} lines but {ref} has {len(references)}; they must correspond")
+        if path:
+            check_correspondence(path, lines, ref, references)
     to_file = json_file if json_file and str(json_file) != "-" else None
     report = _report(references, to_file)
 

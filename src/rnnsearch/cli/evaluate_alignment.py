@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InputError
-from .common import written_whole
+from .common import check_correspondence, written_whole
 
 
 def evaluate_alignment(
@@ -39,8 +38,7 @@ def evaluate_alignment(
 
     found, _ = read_links(links)
     sure, possible = read_links(gold, gold_first_index, gold_target_first)
-    if len(found) != len(sure):
-        raise InputError(f"{links} has {len(found)} lines but {gold} has {len(sure)}; they must correspond")
+    check_correspondence(links, found, gold, sure)
     error = alignment_error_rate(found, sure, possible)
     rows = [("precision", error.precision), ("recall", error.recall), ("AER", error.error_rate)]
     table = "".join(f"{name:<10}{value:.4f}\n" for name, value in rows)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .common import Beam, Device, DtypeOption, load_translator, written_whole
+from .common import Beam, Device, DtypeOption, check_correspondence, load_translator, written_whole
 
 
 def plot(
@@ -77,9 +77,10 @@ def plot(
     if not (sentences or src):
         sentences = list(decode_lines(sys.stdin.buffer, "standard input"))
     sources = read_lines(src) if src else sentences or []
-    targets = read_lines(tgt) if tgt else None
-    if targets is not None and len(sources) != len(targets):
-        raise InputError(f"{src} has {len(sources)} lines but {tgt} has {len(targets)}; they must correspond")
+    targets = None
+    if src and tgt:
+        targets = read_lines(tgt)
+        check_correspondence(src, sources, tgt, targets)
     if not sources:
         raise InputError("standard input: is empty; give sentences there, after the command, or in --src")
     numbers = line or range(1, len(sources) + 1)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .common import BatchSize, Device, DtypeOption, load_translator, written_whole
+from .common import BatchSize, Device, DtypeOption, check_correspondence, load_translator, written_whole
 
 
 def score(
@@ -39,8 +39,8 @@ def score(
     sources, targets = read_lines(src), read_lines(tgt)
     if n_best:
         sources, targets = _read_n_best(src, sources, tgt, targets)
-    elif len(sources) != len(targets):
-        raise InputError(f"{src} has {len(sources)} lines but {tgt} has {len(targets)}; they must correspond")
+    else:
+        check_correspondence(src, sources, tgt, targets)
     with written_whole(output) as stream:
         loaded = load_translator(model, device, dtype)
         found = score(loaded.model, loaded.tokenizer, sources, targets, batch_size, progress=sys.stderr.isatty())

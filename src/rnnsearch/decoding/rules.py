@@ -33,8 +33,8 @@ LONGEST = 3  # tokens of a translation for each token of its source, </s> counte
 GIVEN_UP = -1e6  # log-probability of the end of what is given up: below all sums, above the -1e9 of `generate`
 
 
-class ShortestTranslation(LogitsProcessor):
-    """No end among the first ⌊S / 2⌋ tokens of a translation.
+class LengthRule(LogitsProcessor):
+    """A rule that goes by the length of each source.
 
     Args:
         source_lengths: S of each sentence, (B,), its </s> counted and padding not.
@@ -45,31 +45,32 @@ class ShortestTranslation(LogitsProcessor):
         self.source_lengths = torch.as_tensor(source_lengths)
         self.eos_token_id = eos_token_id
 
+    def source_lengths_of_rows(self, scores: Tensor) -> Tensor:
+        """S behind each row: the k hypotheses of a sentence stand together, (B,) to (k·B,)."""
+        repeats = len(scores) // len(self.source_lengths)
+        return self.source_lengths.to(scores.device).repeat_interleave(repeats)
+
+
+class ShortestTranslation(LengthRule):
+    """No end among the first ⌊S / 2⌋ tokens of a translation."""
+
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Scores of the next token, (k·B, K), from the start token and what is written, (k·B, 1 + tokens)."""
-        too_short = input_ids.shape[1] - 1 < _of_rows(self.source_lengths, scores) // 2
+        too_short = input_ids.shape[1] - 1 < self.source_lengths_of_rows(scores) // 2
         ends = torch.arange(scores.shape[1], device=scores.device) == self.eos_token_id
         return scores.masked_fill(too_short[:, None] & ends, -torch.inf)
 
 
-class LongestTranslation(LogitsProcessor):
+class LongestTranslation(LengthRule):
     """The end alone after 3 S tokens, so unlikely that every translation that ended before is better.
 
     A translation with more than 3 S tokens, its end counted, therefore is one that the authors' search gives up, and
     it comes back only where no other ended.
-
-    Args:
-        source_lengths: S of each sentence, (B,), its </s> counted and padding not.
-        eos_token_id: of </s>.
     """
-
-    def __init__(self, source_lengths: Tensor | Sequence[int], eos_token_id: int):
-        self.source_lengths = torch.as_tensor(source_lengths)
-        self.eos_token_id = eos_token_id
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Scores of the next token, (k·B, K), from the start token and what is written, (k·B, 1 + tokens)."""
-        too_long = input_ids.shape[1] - 1 >= LONGEST * _of_rows(self.source_lengths, scores)
+        too_long = input_ids.shape[1] - 1 >= LONGEST * self.source_lengths_of_rows(scores)
         given_up = torch.full_like(scores, -torch.inf)
         given_up[:, self.eos_token_id] = GIVEN_UP
         return torch.where(too_long[:, None], given_up, scores)
@@ -88,8 +89,3 @@ def paper_rules(source_lengths: Tensor | Sequence[int], eos_token_id: int) -> Lo
 def paper_steps(source_lengths: Tensor | Sequence[int]) -> int:
     """`max_new_tokens` for these sentences: the most tokens of the longest, and the end of what is given up."""
     return LONGEST * int(max(source_lengths)) + 1
-
-
-def _of_rows(source_lengths: Tensor, scores: Tensor) -> Tensor:
-    """The length behind each row: the k hypotheses of a sentence stand together, (B,) to (k·B,)."""
-    return source_lengths.to(scores.device).repeat_interleave(len(scores) // len(source_lengths))
