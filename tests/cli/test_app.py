@@ -91,6 +91,28 @@ def test_usage_error_is_exit_code_2():
     assert "--no-such-option" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("tokenizer", "--train"),
+        ("train", "--train"),
+        ("translate", "--model"),
+        ("align", "--model"),
+        ("score", "--model"),
+        ("evaluate", "--ref"),
+        ("evaluate-alignment", "--links"),
+        ("export", "argument"),
+        ("plot", "--output"),
+        ("push", "--model"),
+        ("demo-app", "--model"),
+    ],
+)
+def test_what_is_missing_is_named(command, missing):
+    result = CliRunner().invoke(cli.app, [command])
+    assert result.exit_code == 2
+    assert missing in result.stderr
+
+
 def test_a_closed_pipe_is_quiet():
     result = run(
         "import os, sys\n"
