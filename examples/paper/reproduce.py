@@ -1,9 +1,10 @@
-"""Table 1 and figure 2 of the paper at the size of two cores: four models, one budget of updates.
+"""Table 1 and figures 2 and 3 of the paper at the size of two cores: four models, one budget of updates.
 
     python examples/paper/reproduce.py --data FOLDER                    (trains, scores and draws)
     python examples/paper/reproduce.py --data FOLDER --updates 7000     (trains the same models further)
 
-After an interruption the same command goes on from the last checkpoints.
+After an interruption the same command goes on from the last checkpoints. A fifth training, of RNNsearch-50 with the
+paper's Adadelta and in float32, is shown by its losses only.
 
 FOLDER holds europarl/ (train-300k.en.gz, test.en, test-bylength.en, ...) and newstest/ (newstest2012.en to
 newstest2014.en, ...) with the French sides beside them, and, if there, newstest/systems2014/ with what other systems
@@ -13,15 +14,24 @@ wrote for newstest2014. What is trained and how is in small/*.json; the same rec
 import argparse
 import json
 import os
+import random
 import resource
 import statistics
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from transformers import AutoTokenizer
+
+from rnnsearch.alignment.figure import LINE_STYLES, save_figure
+from rnnsearch.data.lines import read_lines
 from rnnsearch.evaluation.report import Report, read_report
+from rnnsearch.evaluation.scores import known_sentences
 
 HERE = Path(__file__).resolve().parent
 RNNSEARCH = Path(sys.executable).with_name("rnnsearch")
@@ -31,12 +41,15 @@ MODELS = {
     "RNNencdec-50": "rnnencdec_50",
     "RNNsearch-50": "rnnsearch_50",
 }
+ADADELTA = "RNNsearch-50, Adadelta"
+CONFIGS = MODELS | {ADADELTA: "rnnsearch_50_adadelta"}
 TESTS = {
     "Europarl": "europarl/test",
     "Europarl by length": "europarl/test-bylength",
     "newstest2014": "newstest/newstest2014",
 }
 BY_LENGTH = "Europarl by length"
+DRAWN = "RNNsearch-50"  # the model of figure 3
 DEVELOPMENT = ("newstest2012", "newstest2013")
 # Of the systems that took part in the workshop of 2014.
 SYSTEMS = {"Moses (uedin-wmt14)": "uedin-wmt14", "online translator (onlineB)": "onlineB"}
@@ -50,19 +63,23 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=HERE.parents[1] / "results", help="for JSON and figures")
     parser.add_argument("--updates", type=int, default=3000, help="updates of every model (default 3000)")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="default all four")
+    parser.add_argument("--adadelta-updates", type=int, default=1000, help="of the fifth (default 1000; 0: leave out)")
     options = parser.parse_args()
     prepare(options.data, options.output)
-    for name in options.models:
-        train(name, options.data, options.output, options.updates)
+    updates = dict.fromkeys(options.models, options.updates)
+    if options.adadelta_updates:
+        updates[ADADELTA] = options.adadelta_updates
+    for name, number in updates.items():
+        train(name, options.data, options.output, number)
     models = {
-        name: options.output / MODELS[name] / f"checkpoint-{best(name, options.output, options.updates)}"
+        name: options.output / CONFIGS[name] / f"checkpoint-{best(name, options.output, options.updates)}"
         for name in options.models
     }
     tests = {test: scores(test, models, options.data, options.output) for test in TESTS}
     record = {
         "versions": {package: version(package) for package in ("rnnsearch", "torch", "transformers", "sacrebleu")},
         "search": " ".join(SEARCH),
-        "training": {name: training_record(name, options.output, options.updates) for name in options.models},
+        "training": {name: training_record(name, options.output, number) for name, number in updates.items()},
         "tests": {test: as_results(report) for test, report in tests.items()},
         "by updates": {
             name: by_updates(name, options.data, options.output, options.updates) for name in options.models
@@ -76,6 +93,9 @@ def main() -> None:
         curves.write_text(report.to_json(), encoding="utf-8")
         figure = options.results / f"paper_small_{test.lower().replace(' ', '_')}.png"
         run(["plot", "--curves", str(curves), "--output", str(figure)])
+    save_figure(plot_losses(record["training"]), options.results / "paper_small_losses.png")
+    if DRAWN in models:
+        draw_alignments(models[DRAWN], options.data, options.results / "paper_small_alignments.png")
     print(f"written: {path}")
 
 
@@ -94,7 +114,7 @@ def prepare(data: Path, output: Path) -> None:
 
 
 def read_config(name: str) -> dict[str, Any]:
-    return json.loads((HERE / "small" / f"{MODELS[name]}.json").read_text(encoding="utf-8"))
+    return json.loads((HERE / "small" / f"{CONFIGS[name]}.json").read_text(encoding="utf-8"))
 
 
 def training_text(data: Path) -> list[str]:
@@ -103,11 +123,11 @@ def training_text(data: Path) -> list[str]:
 
 def train(name: str, data: Path, output: Path, updates: int) -> None:
     """Train a model up to a number of updates, from its last checkpoint if there is one; note the CPU seconds."""
-    folder = output / MODELS[name]
+    folder = output / CONFIGS[name]
     reached = max((int(path.name[11:]) for path in folder.glob("checkpoint-*")), default=0)
     if reached >= updates:
         return
-    words = ["train", str(HERE / "small" / f"{MODELS[name]}.json"), "--train", *training_text(data)]
+    words = ["train", str(HERE / "small" / f"{CONFIGS[name]}.json"), "--train", *training_text(data)]
     words += ["--validation", *(str(output / f"development.{language}") for language in ("en", "fr"))]
     words += ["--tokenizer", str(output / "tokenizer"), "--max_steps", str(updates), "--output_dir", str(folder)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -123,7 +143,7 @@ def train(name: str, data: Path, output: Path, updates: int) -> None:
 
 def history(name: str, output: Path, updates: int) -> list[dict[str, Any]]:
     """What the trainer noted up to a number of updates."""
-    state = output / MODELS[name] / f"checkpoint-{updates}" / "trainer_state.json"
+    state = output / CONFIGS[name] / f"checkpoint-{updates}" / "trainer_state.json"
     return json.loads(state.read_text(encoding="utf-8"))["log_history"]
 
 
@@ -164,7 +184,7 @@ def by_updates(name: str, data: Path, output: Path, updates: int) -> list[dict[s
     """BLEU of short and of long sentences as training goes on, greedy."""
     curve = []
     for number in range(1000, updates + 1, 1000):
-        checkpoint = output / MODELS[name] / f"checkpoint-{number}"
+        checkpoint = output / CONFIGS[name] / f"checkpoint-{number}"
         path = checkpoint / "greedy.json"
         evaluate(checkpoint, BY_LENGTH, data, path, "--beam", "1", "--name", name)
         bins = read_report(path).systems[name].bleu_by_length["all"]
@@ -187,7 +207,7 @@ def training_record(name: str, output: Path, updates: int) -> dict[str, Any]:
             # The loss is summed over the batch's words; table 2 of the paper counts it by sentence.
             nll = statistics.mean(losses) / config["per_device_train_batch_size"]
             curve.append({"updates": entry["step"], "training NLL": nll, "development loss": entry["eval_loss"]})
-    seconds = (output / MODELS[name] / "cpu_seconds.txt").read_text(encoding="utf-8").split()
+    seconds = (output / CONFIGS[name] / "cpu_seconds.txt").read_text(encoding="utf-8").split()
     return {
         "updates": updates,
         "epochs": noted[-1]["epoch"],
@@ -196,6 +216,37 @@ def training_record(name: str, output: Path, updates: int) -> dict[str, Any]:
         "seed": config["seed"],
         "curve": curve,
     }
+
+
+def plot_losses(training: dict[str, Any]) -> Figure:
+    """The losses of all trainings against their updates: of the training text by sentence, of the other by word."""
+    figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(2, sharex=True)
+    for (name, one), line_style in zip(training.items(), cycle(LINE_STYLES)):
+        updates = [point["updates"] for point in one["curve"]]
+        for panel, loss in zip(axes, ("training NLL", "development loss"), strict=True):
+            panel.plot(
+                updates, [point[loss] for point in one["curve"]], line_style, marker="o", markersize=3.5, label=name
+            )
+    axes[0].set_ylabel("Training NLL (nats a sentence)")
+    axes[1].set_ylabel("Development loss (nats a word)")
+    axes[1].set_xlabel("Updates")
+    for panel in axes:
+        panel.grid(alpha=0.25)
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def draw_alignments(model: Path, data: Path, figure: Path) -> None:
+    """Four sentences of the test set chosen by chance, as the paper did: 10 to 20 words, none of them unknown."""
+    source, reference = (data / f"{TESTS['Europarl']}.{language}" for language in ("en", "fr"))
+    sources = read_lines(source)
+    known = known_sentences(AutoTokenizer.from_pretrained(model), sources, read_lines(reference))
+    candidates = [number + 1 for number in known if 10 <= len(sources[number].split()) <= 20]
+    chosen = random.Random(1234).sample(candidates, 4)
+    lines = [word for number in sorted(chosen) for word in ("--line", str(number))]
+    run(["plot", "--model", str(model), "--src", str(source), *lines, "--output", str(figure)])
 
 
 def as_results(report: Report) -> dict[str, Any]:
