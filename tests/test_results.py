@@ -90,6 +90,9 @@ def test_erasure():
     }
     header = ("of the chosen word", "most read word replaced", "another word replaced", "difference")
     assert table("docs/erasure.md", *header) == expected
+    (most, *_), (other, *_) = (found["percent changed"][which] for which in ("most read", "another"))
+    pictures = " ".join((ROOT / "docs" / "alignments.md").read_text(encoding="utf-8").split())
+    assert f"in {most:.1f} per cent of 200 lines, and in {other:.1f} when another word is replaced" in pictures
 
 
 @pytest.mark.parametrize("target", DIRECTIONS)
