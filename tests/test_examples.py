@@ -14,7 +14,7 @@ import pytest
 import torch
 from peft import PeftModel
 from safetensors.torch import load_file
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 from typer.testing import CliRunner
 
 from rnnsearch import RNNsearchTokenizer, cli
@@ -82,21 +82,31 @@ def test_push_and_load(tiny_model_dir, hub, tmp_path):
     assert {"model.safetensors", "tokenizer.json", "modeling_rnnsearch.py"} <= hub.files("somebody/example")
 
 
-def test_multi30k(tmp_path, monkeypatch):
+@pytest.fixture
+def multi30k(tmp_path) -> Path:
+    """A folder of files named as Multi30k's."""
     for number, stem in enumerate(("train", "val", "test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")):
         pairs = corpus(40 if stem == "train" else 5, (3, 8), number)
-        for language, texts in (("en", [pair.source for pair in pairs]), ("fr", [pair.target for pair in pairs])):
-            text = "".join(f"{line}\n" for line in texts).encode()
+        texts = {"en": [pair.source for pair in pairs]} | {
+            lang: [pair.target for pair in pairs] for lang in ("de", "fr")
+        }
+        for language, lines in texts.items():
+            text = "".join(f"{line}\n" for line in lines).encode()
             name = tmp_path / f"{stem}.{language}{'.gz' if stem == 'train' else ''}"
             name.write_bytes(gzip.compress(text) if stem == "train" else text)
+    return tmp_path
+
+
+def run_small(words: list[str]) -> None:
+    """A command that an example starts, with models of a few units, in this process."""
+    result = CliRunner().invoke(cli.app, words + (SMALL if words[0] == "train" else []))
+    assert result.exit_code == 0, result.output
+
+
+def test_multi30k(multi30k, tmp_path, monkeypatch):
     main = example("multi30k")
-
-    def run(words):
-        result = CliRunner().invoke(cli.app, words + (SMALL if words[0] == "train" else []))
-        assert result.exit_code == 0, result.output
-
-    monkeypatch.setitem(main.__globals__, "run", run)
-    options = ["fr", "--data", str(tmp_path), "--output", str(tmp_path / "model"), "--results", str(tmp_path)]
+    monkeypatch.setitem(main.__globals__, "run", run_small)
+    options = ["fr", "--data", str(multi30k), "--output", str(tmp_path / "model"), "--results", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["multi30k.py", *options])
     main()
     results = json.loads((tmp_path / "multi30k_en_fr.json").read_text(encoding="utf-8"))
@@ -104,6 +114,29 @@ def test_multi30k(tmp_path, monkeypatch):
     assert len(results["training"]["validation"]) == 3  # after each epoch, and the best at the end
     assert results["tests"].keys() == {"test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"}
     assert all(scores["BLEU"]["sentences"] == 5 for scores in results["tests"].values())
+
+
+@pytest.mark.slow
+def test_ablations(multi30k, tmp_path, monkeypatch):
+    """One training of each kind; the second time nothing is trained."""
+    main = example("ablations")
+    monkeypatch.setitem(main.__globals__, "run", run_small)
+    options = ["--data", str(multi30k), "--output", str(tmp_path / "models"), "--results", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["ablations.py", *options, "--updates", "3", "--seeds", "7"])
+    main()
+    written = (tmp_path / "ablations.json").read_text(encoding="utf-8")
+    results = json.loads(written)
+    assert results["updates"] == 3
+    for number, row in enumerate(results["rows"].values()):
+        [(seed, found)] = row["seeds"].items()
+        assert (seed, list(found["validation loss"])) == ("7", ["3"])
+        assert found["scores"]["BLEU"]["value"] >= 0
+        config = AutoConfig.from_pretrained(tmp_path / "models" / f"{number}-7").to_dict()
+        kept = row["changes"].keys() & config.keys() - {"maxout_size", "vocab_size", "src_vocab_size"}
+        assert {name: config[name] for name in kept} == {name: row["changes"][name] for name in kept}
+    monkeypatch.setitem(main.__globals__, "run", None)
+    main()
+    assert (tmp_path / "ablations.json").read_text(encoding="utf-8") == written
 
 
 def test_the_model_card_is_fresh(tmp_path):

@@ -126,6 +126,7 @@ def test_every_example_has_figures():
     """But those that show a translation, and those whose results stand in a table or a card."""
     names = {path.name for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".ipynb")}
     assert names - {*EXAMPLES} == {
+        "ablations.py",
         "erasure.py",
         "load_with_transformers.py",
         "model_card.py",
