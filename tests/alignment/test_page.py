@@ -104,6 +104,12 @@ def test_the_numbers_are_the_models(page, alignments):
     np.testing.assert_allclose(page.weights(), one.weights, atol=1e-4)
 
 
+def test_one_sentence_needs_no_list_to_choose_from(open_page, alignments):
+    for pairs in (alignments[:1], alignments[:2]):
+        chooser = open_page(pairs).browser.find_element("css selector", "label:has(#sentence)")
+        assert chooser.is_displayed() == (len(pairs) > 1)
+
+
 def test_the_slider_scales_the_energies(page, alignments):
     slider = page.browser.find_element("id", "scale")
     for key, presses, factor in ((Keys.ARROW_RIGHT, 13, 2**1.3), (Keys.HOME, 1, 2**-4), (Keys.END, 1, 2**4)):
@@ -237,7 +243,7 @@ def test_what_a_screen_reader_is_told(open_page, alignments):
 
 def test_text_is_not_code(open_page):
     one = by_hand([HURT, "</s>"], ["<b>x</b>", HURT, "</s>"], [[0.25, 0.75]] * 3)
-    page = open_page([one])
+    page = open_page([one, one])
     page.cell(2, 0).click()
     assert page.words() == [one.source_words, one.target_words]
     assert page.reading() == f"{HURT} read </s> 75.0 %, {HURT} 25.0 %"
