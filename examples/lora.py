@@ -4,7 +4,7 @@
 
 The text and the held-out pairs are those of examples/fine_tune.py. Needs `pip install peft`.
 
-Expected: 0.6 CPU minutes: percent trained 2.8, BLEU before 76.3, BLEU after 88.8 (results/examples.json).
+Expected: 0.4 CPU minutes: percent trained 2.8, BLEU before 87.5, BLEU after 94.1 (results/examples.json).
 """
 
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import statistics
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,80 @@ def test_readme_scores():
 def test_demo():
     demo = read("demo.json")
     expected = {
-        row(name, scores["training_minutes"], scores["bleu held out"], scores["bleu longer"])
+        row(
+            name,
+            scores["training_minutes"],
+            scores["bleu held out"],
+            scores["bleu longer"],
+            f"{scores['alignment error rate']:.3f}" if name == "RNNsearch" else "–",
+        )
         for name, scores in demo.items()
         if name != "minutes"
     }
-    assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words") == expected
+    assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words", "AER") == expected
+
+
+PAPER_MEASURE = "tokenised BLEU"
+RANGES = ((11, 30), (41, 60))  # of words of the source
+
+
+def test_paper_training():
+    expected = set()
+    for name, training in read("paper_small.json")["training"].items():
+        last = training["curve"][-1]
+        expected.add(
+            row(
+                name,
+                f"{training['updates']:,}",
+                f"{training['epochs']:.2f}",
+                training["cpu_hours"],
+                last["training NLL"],
+                f"{last['development loss']:.2f}",
+            )
+        )
+    header = ("model", "updates", "epochs", "CPU hours", "training NLL", "development loss")
+    assert table("docs/results.md", *header) == expected
+
+
+def test_paper_scores():
+    """The paper's measure in the columns of its table 1, each with its number of sentences."""
+    tests = read("paper_small.json")["tests"]
+    expected, sentences = {}, {}
+    for test in ("Europarl", "newstest2014"):
+        for name, found in tests[test].items():
+            for column, scores in found["scores"].items():
+                [score] = [one for one in scores if one["name"] == PAPER_MEASURE]
+                expected.setdefault(name, {})[test, column] = score["value"]
+                assert sentences.setdefault((test, column), score["sentences"]) == score["sentences"]
+    places = [(test, column) for test in ("Europarl", "newstest2014") for column in ("all", "no_unk")]
+    rows = {row(name, *(found.get(place, "–") for place in places)) for name, found in expected.items()}
+    titles = {"all": "all", "no_unk": "no UNK"}
+    header = (f"{test}, {titles[column]} ({sentences[test, column]:,})" for test, column in places)
+    assert table("docs/results.md", "system", *header) == rows
+
+
+def test_paper_scores_by_length():
+    """Means over bins of ten words, and what the longer sentences keep of the shorter ones' BLEU."""
+    result = read("paper_small.json")
+    expected = set()
+    for name, found in result["tests"]["Europarl by length"].items():
+        short, long = (
+            statistics.mean(
+                one["bleu"] for one in found["bleu_by_length"]["all"] if low <= one["low"] and one["high"] <= high
+            )
+            for low, high in RANGES
+        )
+        expected.add(row(name, short, long, f"{long / short:.2f}"))
+    assert table("docs/results.md", "model", "11–30 words", "41–60 words", "ratio") == expected
+    expected = set()
+    for name, curve in result["by updates"].items():
+        expected |= {
+            row(
+                name, f"{point['updates']:,}", point["11-30"], point["41-60"], f"{point['41-60'] / point['11-30']:.2f}"
+            )
+            for point in curve
+        }
+    assert table("docs/results.md", "model", "updates", "11–30 words", "41–60 words", "ratio") == expected
 
 
 def test_erasure():

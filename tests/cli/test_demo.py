@@ -23,6 +23,7 @@ def compared(tmp_path_factory):
         patch.setattr(demo, "TEST_PAIRS", 6)
         result = CliRunner().invoke(cli.app, ["demo", "--compare", "--output", str(folder), "--seed", "3"])
     assert result.exit_code == 0, result.output
+    assert "\r" not in result.stderr  # nobody watches, so no bars
     return folder, result.stdout
 
 
