@@ -165,6 +165,18 @@ def test_erasure():
     assert f"in {most:.1f} per cent of 200 lines, and in {other:.1f} when another word is replaced" in pictures
 
 
+def test_unknown_words():
+    found = read("unknown_words.json")
+    measured = found["measured"]
+    said = " ".join((ROOT / "docs" / "alignments.md").read_text(encoding="utf-8").split())
+    assert f"{measured['unknown words written']:,} [UNK] in {measured['lines with one']:,} of the 3,003 lines" in said
+    expected = {
+        row(title, *(found[name][how]["BLEU"]["value"] for how in ("[UNK] stays", "copied")))
+        for title, name in (("lines with an [UNK]", "lines with one"), ("all lines", "all lines"))
+    }
+    assert table("docs/alignments.md", "text", "[UNK] stays", "source word copied") == expected
+
+
 @pytest.mark.parametrize("target", DIRECTIONS)
 def test_signatures_are_kept(target):
     for scores in read(f"multi30k_en_{target}.json")["tests"].values():

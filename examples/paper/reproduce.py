@@ -53,7 +53,6 @@ DRAWN = "RNNsearch-50"  # the model of figure 3
 DEVELOPMENT = ("newstest2012", "newstest2013")
 # Of the systems that took part in the workshop of 2014.
 SYSTEMS = {"Moses (uedin-wmt14)": "uedin-wmt14", "online translator (onlineB)": "onlineB"}
-SEARCH = ["--beam", "10", "--paper-decoding"]
 
 
 def main() -> None:
@@ -64,6 +63,7 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=3000, help="updates of every model (default 3000)")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="default all four")
     parser.add_argument("--adadelta-updates", type=int, default=1000, help="of the fifth (default 1000; 0: leave out)")
+    parser.add_argument("--beam", type=int, default=10, help="width of the search, 1 for greedy (default 10)")
     options = parser.parse_args()
     prepare(options.data, options.output)
     updates = dict.fromkeys(options.models, options.updates)
@@ -75,10 +75,11 @@ def main() -> None:
         name: options.output / CONFIGS[name] / f"checkpoint-{best(name, options.output, options.updates)}"
         for name in options.models
     }
-    tests = {test: scores(test, models, options.data, options.output) for test in TESTS}
+    search = ["--beam", str(options.beam), "--paper-decoding"]
+    tests = {test: scores(test, models, options.data, options.output, search) for test in TESTS}
     record = {
         "versions": {package: version(package) for package in ("rnnsearch", "torch", "transformers", "sacrebleu")},
-        "search": " ".join(SEARCH),
+        "search": " ".join(search),
         "training": {name: training_record(name, options.output, number) for name, number in updates.items()},
         "tests": {test: as_results(report) for test, report in tests.items()},
         "by updates": {
@@ -160,12 +161,12 @@ def evaluate(model: Path, test: str, data: Path, path: Path, *words: str) -> Non
         run(["evaluate", "--model", str(model), *text, "--json", str(path), *words])
 
 
-def scores(test: str, models: dict[str, Path], data: Path, output: Path) -> Report:
+def scores(test: str, models: dict[str, Path], data: Path, output: Path, search: list[str]) -> Report:
     """The scores of all models on a test set, and on newstest2014 those of other systems."""
     rows = {}
     for name, folder in models.items():
-        rows[name] = folder / f"{test}.json"
-        evaluate(folder, test, data, rows[name], "--name", name, *SEARCH)
+        rows[name] = folder / f"{test} {' '.join(search)}.json"
+        evaluate(folder, test, data, rows[name], "--name", name, *search)
     for name, system in SYSTEMS.items():
         [*written] = (data / "newstest" / "systems2014").glob(f"*{system}*") if test == "newstest2014" else []
         if written:

@@ -46,7 +46,7 @@ def main(model_folder: Path, source: Path, reference: Path, output: Path) -> dic
     everything = list(range(len(sources)))
     report: dict[str, Any] = {
         "measured": {
-            "model": model_folder.name,
+            "model": "/".join(model_folder.parts[-2:]),
             "text": source.name,
             "unknown words written": sum(line.count(UNKNOWN) for line in kept),
             "lines with one": len(lines),

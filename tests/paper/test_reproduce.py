@@ -59,7 +59,7 @@ def reproduce(data, tmp_path, monkeypatch):
 
     def go(updates: int) -> dict:
         words = ["--data", data, "--output", tmp_path / "runs", "--results", tmp_path / "results"]
-        words += ["--updates", updates, "--adadelta-updates", 4, "--models", *NAMES]
+        words += ["--updates", updates, "--adadelta-updates", 4, "--beam", 2, "--models", *NAMES]
         monkeypatch.setattr("sys.argv", ["reproduce.py", *map(str, words)])
         script.main()
         return json.loads((tmp_path / "results" / "paper_small.json").read_text(encoding="utf-8"))
