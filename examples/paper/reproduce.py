@@ -89,11 +89,9 @@ def main() -> None:
     options.results.mkdir(parents=True, exist_ok=True)
     path = options.results / "paper_small.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for test, report in tests.items():
-        curves = options.output / f"{test}.json"
-        curves.write_text(report.to_json(), encoding="utf-8")
-        figure = options.results / f"paper_small_{test.lower().replace(' ', '_')}.png"
-        run(["plot", "--curves", str(curves), "--output", str(figure)])
+    curves = options.output / "by_length.json"
+    curves.write_text(tests[BY_LENGTH].to_json(), encoding="utf-8")
+    run(["plot", "--curves", str(curves), "--output", str(options.results / "paper_small_lengths.png")])
     save_figure(plot_losses(record["training"]), options.results / "paper_small_losses.png")
     if DRAWN in models:
         draw_alignments(models[DRAWN], options.data, options.results / "paper_small_alignments.png")

@@ -90,7 +90,7 @@ def test_models_are_trained_scored_and_trained_on(reproduce, data, tmp_path):
     ]
     assert (found["value"], found["sentences"]) == (pytest.approx(expected.value), 5)
     assert str(tmp_path) not in json.dumps(first)
-    assert len(list((tmp_path / "results").glob("paper_small_*.png"))) == 5
+    assert len(list((tmp_path / "results").glob("paper_small_*.png"))) == 3
 
     second = reproduce(6)
     for name, training in second["training"].items():
