@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DIRECTIONS = {"de": "English–German", "fr": "English–French"}
 TESTS = {"test_2016_flickr": "2016 Flickr", "test_2017_flickr": "2017 Flickr", "test_2017_mscoco": "2017 MSCOCO"}
+PAPER_MEASURE = "tokenised BLEU"
 MEASURES = ("lower-cased tokenised BLEU", "BLEU", "chrF2")
 
 
@@ -65,6 +66,20 @@ def test_readme_scores():
     assert table("README.md", "Multi30k, test 2016", "minutes", "lower-cased Moses tokens", "BLEU") == expected
 
 
+def test_readme_scores_of_the_paper():
+    found = read("paper_small.json")["tests"]["Europarl"]
+    bleu = {
+        name: one["value"]
+        for name, scored in found.items()
+        for one in scored["scores"]["all"]
+        if one["name"] == PAPER_MEASURE
+    }
+    header = ("Europarl, English–French, trained on sentences of", "RNNencdec", "RNNsearch")
+    assert table("README.md", *header) == {
+        row(f"up to {words} words", bleu[f"RNNencdec-{words}"], bleu[f"RNNsearch-{words}"]) for words in (30, 50)
+    }
+
+
 def test_demo():
     demo = read("demo.json")
     expected = {
@@ -81,7 +96,6 @@ def test_demo():
     assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words", "AER") == expected
 
 
-PAPER_MEASURE = "tokenised BLEU"
 RANGES = ((11, 30), (41, 60))  # of words of the source
 
 
