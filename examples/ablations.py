@@ -1,13 +1,13 @@
 """What each choice is worth: Multi30k English to German, one thing changed at a time, two seeds, the same updates.
 
-    OMP_NUM_THREADS=1 python examples/ablations.py --data FOLDER              (about 10 minutes a training, 12 of them)
+    OMP_NUM_THREADS=1 python examples/ablations.py --data FOLDER              (twelve trainings)
     OMP_NUM_THREADS=1 python examples/ablations.py --data FOLDER --seeds 1234 (one seed)
 
 After an interruption the same command goes on with the training that was not done.
 
 FOLDER holds train.en.gz, val.en, test_2016_flickr.en, ... and the same in German. All start from multi30k_en_de.json,
 whose learning rate falls to zero over the updates that are made here. Scored is the last model, with a beam of 5.
-Writes results/ablations.json; the table is in docs/results.md.
+Writes results/ablations.json.
 """
 
 import argparse

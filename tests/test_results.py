@@ -2,7 +2,6 @@
 
 import ast
 import json
-import statistics
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DIRECTIONS = {"de": "English–German", "fr": "English–French"}
 TESTS = {"test_2016_flickr": "2016 Flickr", "test_2017_flickr": "2017 Flickr", "test_2017_mscoco": "2017 MSCOCO"}
-PAPER_MEASURE = "tokenised BLEU"
 MEASURES = ("lower-cased tokenised BLEU", "BLEU", "chrF2")
 
 
@@ -66,18 +64,20 @@ def test_readme_scores():
     assert table("README.md", "Multi30k, test 2016", "minutes", "lower-cased Moses tokens", "BLEU") == expected
 
 
+def paper_measure(scores: list[dict]) -> dict:
+    """Of several measures the one of the paper."""
+    [found] = [score for score in scores if score["name"] == "tokenised BLEU"]
+    return found
+
+
 def test_readme_scores_of_the_paper():
     found = read("paper_small.json")["tests"]["Europarl"]
-    bleu = {
-        name: one["value"]
-        for name, scored in found.items()
-        for one in scored["scores"]["all"]
-        if one["name"] == PAPER_MEASURE
-    }
-    header = ("Europarl, English–French, trained on sentences of", "RNNencdec", "RNNsearch")
-    assert table("README.md", *header) == {
+    bleu = {name: paper_measure(one["scores"]["all"])["value"] for name, one in found.items()}
+    expected = {
         row(f"up to {words} words", bleu[f"RNNencdec-{words}"], bleu[f"RNNsearch-{words}"]) for words in (30, 50)
     }
+    header = ("Europarl, English–French, trained on sentences of", "RNNencdec", "RNNsearch")
+    assert table("README.md", *header) == expected
 
 
 def test_demo():
@@ -94,9 +94,6 @@ def test_demo():
         if name != "minutes"
     }
     assert table("docs/results.md", "model", "training minutes", "3 to 15 words", "16 to 30 words", "AER") == expected
-
-
-RANGES = ((11, 30), (41, 60))  # of words of the source
 
 
 def test_paper_training():
@@ -124,7 +121,7 @@ def test_paper_scores():
     for test in ("Europarl", "newstest2014"):
         for name, found in tests[test].items():
             for column, scores in found["scores"].items():
-                [score] = [one for one in scores if one["name"] == PAPER_MEASURE]
+                score = paper_measure(scores)
                 expected.setdefault(name, {})[test, column] = score["value"]
                 assert sentences.setdefault((test, column), score["sentences"]) == score["sentences"]
     places = [(test, column) for test in ("Europarl", "newstest2014") for column in ("all", "no_unk")]
@@ -134,27 +131,21 @@ def test_paper_scores():
     assert table("docs/results.md", "system", *header) == rows
 
 
+def ranges(means: dict[str, float]) -> tuple:
+    """Cells of short and of long sentences, and what the long ones have of the short ones' BLEU."""
+    short, long = means["11-30"], means["41-60"]
+    return short, long, f"{long / short:.2f}"
+
+
 def test_paper_scores_by_length():
-    """Means over bins of ten words, and what the longer sentences keep of the shorter ones' BLEU."""
     result = read("paper_small.json")
-    expected = set()
-    for name, found in result["tests"]["Europarl by length"].items():
-        short, long = (
-            statistics.mean(
-                one["bleu"] for one in found["bleu_by_length"]["all"] if low <= one["low"] and one["high"] <= high
-            )
-            for low, high in RANGES
-        )
-        expected.add(row(name, short, long, f"{long / short:.2f}"))
+    expected = {row(name, *ranges(means)) for name, means in result["by length"].items()}
     assert table("docs/results.md", "model", "11–30 words", "41–60 words", "ratio") == expected
-    expected = set()
-    for name, curve in result["by updates"].items():
-        expected |= {
-            row(
-                name, f"{point['updates']:,}", point["11-30"], point["41-60"], f"{point['41-60'] / point['11-30']:.2f}"
-            )
-            for point in curve
-        }
+    expected = {
+        row(name, f"{point['updates']:,}", *ranges(point))
+        for name, curve in result["by updates"].items()
+        for point in curve
+    }
     assert table("docs/results.md", "model", "updates", "11–30 words", "41–60 words", "ratio") == expected
 
 

@@ -30,7 +30,7 @@ from transformers import AutoTokenizer
 
 from rnnsearch.alignment.figure import LINE_STYLES, save_figure
 from rnnsearch.data.lines import read_lines
-from rnnsearch.evaluation.report import Report, read_report
+from rnnsearch.evaluation.report import Report, SystemScores, read_report
 from rnnsearch.evaluation.scores import known_sentences
 
 HERE = Path(__file__).resolve().parent
@@ -82,6 +82,7 @@ def main() -> None:
         "search": " ".join(search),
         "training": {name: training_record(name, options.output, number) for name, number in updates.items()},
         "tests": {test: as_results(report) for test, report in tests.items()},
+        "by length": {name: by_range(row) for name, row in tests[BY_LENGTH].systems.items()},
         "by updates": {
             name: by_updates(name, options.data, options.output, options.updates) for name in options.models
         },
@@ -186,13 +187,18 @@ def by_updates(name: str, data: Path, output: Path, updates: int) -> list[dict[s
         checkpoint = output / CONFIGS[name] / f"checkpoint-{number}"
         path = checkpoint / "greedy.json"
         evaluate(checkpoint, BY_LENGTH, data, path, "--beam", "1", "--name", name)
-        bins = read_report(path).systems[name].bleu_by_length["all"]
-        means = {
-            f"{low}-{high}": statistics.mean(one.bleu for one in bins if low <= one.low and one.high <= high)
-            for low, high in ((11, 30), (41, 60))
-        }
-        curve.append({"updates": number} | means)
+        curve.append({"updates": number} | by_range(read_report(path).systems[name]))
     return curve
+
+
+def by_range(row: SystemScores) -> dict[str, float]:
+    """BLEU of short and of long sentences, means over bins of ten words."""
+    return {
+        f"{low}-{high}": statistics.mean(
+            one.bleu for one in row.bleu_by_length["all"] if low <= one.low and one.high <= high
+        )
+        for low, high in ((11, 30), (41, 60))
+    }
 
 
 def training_record(name: str, output: Path, updates: int) -> dict[str, Any]:

@@ -21,11 +21,17 @@ NAMES = ["RNNencdec-30", "RNNsearch-50"]
 @pytest.fixture
 def data(tmp_path) -> Path:
     for number, (name, size, words) in enumerate(
-        [("europarl/train-300k", 300, (3, 12)), ("europarl/test", 24, (10, 12)), ("europarl/test-bylength", 5, (3, 9))]
+        [
+            ("europarl/train-300k", 300, (3, 12)),
+            ("europarl/test", 24, (10, 12)),
+            ("europarl/test-bylength", 5, (11, 12)),
+        ]
         + [(f"newstest/newstest20{year}", 5, (3, 9)) for year in (12, 13, 14)]
     ):
         pairs = corpus(size, words, number)
         for language, lines in (("en", [pair.source for pair in pairs]), ("fr", [pair.target for pair in pairs])):
+            if "bylength" in name:
+                lines.append(" ".join(lines))  # of 55 to 60 words
             path = tmp_path / "data" / f"{name}.{language}"
             path.parent.mkdir(parents=True, exist_ok=True)
             text = "".join(f"{line}\n" for line in lines).encode()
@@ -74,13 +80,18 @@ def test_models_are_trained_scored_and_trained_on(reproduce, data, tmp_path):
     for name, training in first["training"].items():
         assert (training["updates"], [point["updates"] for point in training["curve"]]) == (4, [2, 4])
         assert training["best_updates"] in (2, 4)
-        # Of sentences of about nine words, of which little is known: log 500 nats a word at most.
-        assert all(20 < point["training NLL"] < 90 for point in training["curve"]), name
+        # Of sentences of about six tokens, of which nothing is known: log 500 nats each.
+        assert all(20 < point["training NLL"] < 60 for point in training["curve"]), name
     assert {test: list(rows) for test, rows in first["tests"].items()} == {
         "Europarl": NAMES,
         "Europarl by length": NAMES,
         "newstest2014": [*NAMES, "Moses (uedin-wmt14)"],
     }
+    for name, means in first["by length"].items():
+        bins = first["tests"]["Europarl by length"][name]["bleu_by_length"]["all"]
+        assert means == {
+            f"{low}-{high}": one["bleu"] for (low, high), one in zip(((11, 30), (41, 60)), bins, strict=True)
+        }
     references = (data / "newstest" / "newstest2014.fr").read_text(encoding="utf-8").splitlines()
     expected = paper_bleu(["La maison est rouge."] * 5, references, "fr")
     [found] = [

@@ -65,6 +65,16 @@ def load_translator(model: str, device: str | None, dtype: Dtype | None) -> "Tra
     return Translator.from_pretrained(model, device, getattr(torch, dtype) if dtype else None)
 
 
+def hide_bars(of_text: bool) -> None:
+    """Leave out the bars of reading and writing models, which cut through that of the work, and of encoding text."""
+    from datasets import disable_progress_bars
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    if of_text:
+        disable_progress_bars()
+
+
 def check_correspondence(path: Path, lines: Sized, other: Path, other_lines: Sized) -> None:
     """Raises InputError unless two files have equally many lines."""
     if len(lines) != len(other_lines):

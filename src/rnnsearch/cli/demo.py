@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .common import load_translator
+from .common import hide_bars, load_translator
 
 if TYPE_CHECKING:
     from ..data.syntax import SentencePair
@@ -83,12 +83,10 @@ def _write_text(folder: Path, name: str, pairs: Sequence["SentencePair"]) -> Non
 
 def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
     """Train one model with the library's own command, as anyone would on two text files."""
-    from datasets import disable_progress_bars
-    from transformers.utils import logging
-
     from ..training.parser import OptionParser
     from ..training.train import train
 
+    watched = sys.stderr.isatty()  # a bar is for a person
     options = {
         "train": [str(text / "train.en"), str(text / "train.fr")],
         "tokenizer_kind": "word",
@@ -110,13 +108,10 @@ def _train(folder: Path, text: Path, context: str, seed: int) -> dict[str, Any]:
         "eval_strategy": "no",
         "save_strategy": "no",
         "logging_steps": 200,
-        # A bar is for a person who watches.
-        "disable_tqdm": not sys.stderr.isatty(),
+        "disable_tqdm": not watched,
         "seed": seed,
     }
-    logging.disable_progress_bar()  # those of reading and writing models
-    if options["disable_tqdm"]:
-        disable_progress_bars()
+    hide_bars(of_text=not watched)
     data, model, arguments = OptionParser().parse_dict(options)
     metrics = train(data, model, arguments)
     return {"training_minutes": round(metrics["train_runtime"] / 60, 2), "training_loss": metrics["train_loss"]}

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .common import hide_bars
+
 
 def train(
     context: typer.Context,
@@ -26,16 +28,12 @@ def train(
 
     import torch
     from accelerate import PartialState
-    from datasets import disable_progress_bars
     from transformers.utils import logging
 
     from ..training.train import last_checkpoint
     from ..training.train import train as run
 
-    # Bars of reading and writing models would cut through that of the training.
-    logging.disable_progress_bar()
-    if args.disable_tqdm:
-        disable_progress_bars()
+    hide_bars(of_text=bool(args.disable_tqdm))
     logging.get_logger("transformers.trainer_utils").setLevel(logging.ERROR)  # doubts about the clock of the disk
     try:
         run(data, model, args)
