@@ -8,11 +8,12 @@
             -f runs/alignments/$set.forward -r runs/alignments/$set.reverse
     done
     python examples/paper/alignments.py runs/alignments hansards2003 golden100 results \
-        --en-fr runs/paper-en-fr --en-fr runs/groundhog-en-fr --fr-en runs/paper-fr-en --eflomal 2.0.0
+        --en-fr runs/paper-en-fr --en-fr runs/groundhog-en-fr \
+        --fr-en runs/paper-fr-en --fr-en runs/groundhog-fr-en --eflomal 2.0.0
 
-writes `results/alignments.json` and prints its table. Models are trained RNNsearch folders; their rows are named by
-their step order, and models of the two directions with the same order are intersected. A model writes the gold
-sentences word by word; its links are
+writes `results/alignments.json` and prints its two tables. Models are folders that `rnnsearch train` wrote; their
+rows are named by their step order, and models of the two directions with the same order are intersected. A model
+writes the gold sentences word by word; its links are
 
 - argmax: each word written with the source word of its largest weight;
 - threshold: all words whose weight is at least a threshold, that of the least error rate on the `trial` sentences of
@@ -72,6 +73,21 @@ class System:
     def name(self) -> str:
         return f"RNNsearch, {self.translator.model.config.step_order} order"
 
+    def training(self) -> dict[str, Any]:
+        """What the training took and reached, from the record that it left beside the model."""
+        state, metrics = (
+            json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+            for name in ("trainer_state", "all_results")
+        )
+        return {
+            "system": self.name,
+            "direction": self.direction,
+            "updates": state["global_step"],
+            "epochs": state["epoch"],
+            "minutes": metrics["train_runtime"] / 60,
+            "validation loss": metrics["eval_loss"],
+        }
+
     def links(self, gold: GoldSet, threshold: float | None = None, reverse: "System | None" = None) -> Links:
         """Links (English word, French word)."""
         source, target = DIRECTIONS[self.direction]
@@ -130,10 +146,14 @@ def main(
                 rows.append(row(gold, there.name, "both", "intersection", links, command))
 
     rows.sort(key=lambda one: [*SETS.values()].index(one["set"]))
-    report = {"versions": {name: version(name) for name in ("rnnsearch", "torch", "transformers")}, "rows": rows}
+    report = {
+        "versions": {name: version(name) for name in ("rnnsearch", "torch", "transformers")},
+        "trainings": [system.training() for system in (*forward, *backward)],
+        "rows": rows,
+    }
     path = results / "alignments.json"
     path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(*map(table_row, rows), f"written: {path}", sep="\n")
+    print(*map(training_row, report["trainings"]), "", *map(table_row, rows), f"written: {path}", sep="\n")
 
 
 def eflomal_rows(version: str, text: Path, sets: list[GoldSet]) -> Iterator[dict[str, Any]]:
@@ -158,8 +178,15 @@ def row(gold: GoldSet, system: str, direction: str, method: str, links: Links, c
     return said | asdict(gold.error(links)) | {"command": command}
 
 
+def training_row(training: dict[str, Any]) -> str:
+    """A line of the table of trainings in docs/results.md."""
+    cells = [training["system"], training["direction"], f"{training['updates']:,}", f"{training['epochs']:.2f}"]
+    cells += [f"{training['minutes']:.0f}", f"{training['validation loss']:.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
 def table_row(row: dict[str, Any]) -> str:
-    """A line of the table in docs/results.md."""
+    """A line of the table of links in docs/results.md."""
     cells = [row[name] for name in ("set", "system", "direction", "method")]
     cells += [f"{row[name]:.3f}" for name in ("precision", "recall", "error_rate")]
     return f"| {' | '.join(cells)} |"

@@ -90,10 +90,16 @@ def save_model(folder: str, languages: tuple[str, str], texts: tuple[list[str], 
         torch.nn.init.normal_(parameter, std=0.7)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    record = {
+        "trainer_state": {"global_step": 3000, "epoch": 1.5},
+        "all_results": {"train_runtime": 90.0, "eval_loss": 2.5},
+    }
+    for name, content in record.items():
+        Path(folder, f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
 
 
 @pytest.fixture
-def rows(data) -> list[dict]:
+def report(data) -> dict:
     """Of a model of each direction, and of eflomal, whose third line is of the training text."""
     save_model("there", ("en", "fr"), (ENGLISH, FRENCH))
     save_model("back", ("fr", "en"), (FRENCH, ENGLISH))
@@ -108,7 +114,12 @@ def rows(data) -> list[dict]:
     (data / "results").mkdir()
     main = runpy.run_path(str(PAPER / "alignments.py"))["main"]
     main(*map(Path, ("text", "hansards", "golden", "results")), [Path("there")], [Path("back")], "2.0.0")
-    return json.loads((data / "results" / "alignments.json").read_text(encoding="utf-8"))["rows"]
+    return json.loads((data / "results" / "alignments.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def rows(report) -> list[dict]:
+    return report["rows"]
 
 
 def named(rows: list[dict], **cells: str) -> list[dict]:
@@ -131,6 +142,13 @@ def test_every_row_is_there(rows):
             ("RNNsearch, paper order", "fr-en", "threshold"),
             ("RNNsearch, paper order", "both", "intersection"),
         ]
+
+
+def test_trainings(report):
+    recorded = {"updates": 3000, "epochs": 1.5, "minutes": 1.5, "validation loss": 2.5}
+    assert report["trainings"] == [
+        {"system": "RNNsearch, paper order", "direction": direction, **recorded} for direction in ("en-fr", "fr-en")
+    ]
 
 
 def test_rows_of_eflomal(rows):
