@@ -149,6 +149,30 @@ def test_paper_scores_by_length():
     assert table("docs/results.md", "model", "updates", "11–30 words", "41–60 words", "ratio") == expected
 
 
+def test_alignments():
+    found = read("alignments.json")
+    expected = {
+        row(
+            *(one[name] for name in ("system", "direction")),
+            f"{one['updates']:,}",
+            f"{one['epochs']:.2f}",
+            f"{one['minutes']:.0f}",
+            f"{one['validation loss']:.2f}",
+        )
+        for one in found["trainings"]
+    }
+    assert table("docs/results.md", "system", "direction", "updates", "epochs", "minutes", "loss") == expected
+    expected = {
+        row(
+            *(one[name] for name in ("set", "system", "direction", "method")),
+            *(f"{one[name]:.3f}" for name in ("precision", "recall", "error_rate")),
+        )
+        for one in found["rows"]
+    }
+    header = ("set", "system", "direction", "links", "precision", "recall", "AER")
+    assert table("docs/results.md", *header) == expected
+
+
 def test_erasure():
     """A mean and the ends of its interval, each to two places."""
     measures = {
