@@ -7,7 +7,7 @@ After an interruption the same command goes on with the training that was not do
 
 FOLDER holds train.en.gz, val.en, test_2016_flickr.en, ... and the same in German. All start from multi30k_en_de.json,
 whose learning rate falls to zero over the updates that are made here. Scored is the last model, with a beam of 5.
-Writes results/ablations.json.
+Writes results/ablations.json, whose table is in docs/results.md.
 """
 
 import argparse

@@ -3,6 +3,7 @@
 import ast
 import json
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -147,6 +148,15 @@ def test_paper_scores_by_length():
         for point in curve
     }
     assert table("docs/results.md", "model", "updates", "11–30 words", "41–60 words", "ratio") == expected
+
+
+def test_ablations():
+    expected = set()
+    for name, variant in read("ablations.json")["rows"].items():
+        runs = variant["seeds"].values()
+        bleu = [run["scores"]["BLEU"]["value"] for run in runs]
+        expected.add(row(name, *bleu, mean(bleu), mean(run["minutes"] for run in runs)))
+    assert table("docs/results.md", "variant", "seed 1234", "seed 1235", "mean", "minutes") == expected
 
 
 def test_alignments():
