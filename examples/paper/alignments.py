@@ -131,6 +131,7 @@ def main(
         [System(folder, direction, Translator.from_pretrained(folder)) for folder in folders or []]
         for direction, folders in zip(DIRECTIONS, (en_fr, fr_en), strict=True)
     )
+    trainings = [system.training() for system in (*forward, *backward)]
     for system in (*forward, *backward):
         threshold = min(THRESHOLDS, key=lambda one: trial.error(system.links(trial, one)).error_rate)
         for gold in sets:
@@ -148,12 +149,12 @@ def main(
     rows.sort(key=lambda one: [*SETS.values()].index(one["set"]))
     report = {
         "versions": {name: version(name) for name in ("rnnsearch", "torch", "transformers")},
-        "trainings": [system.training() for system in (*forward, *backward)],
+        "trainings": trainings,
         "rows": rows,
     }
     path = results / "alignments.json"
     path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    print(*map(training_row, report["trainings"]), "", *map(table_row, rows), f"written: {path}", sep="\n")
+    print(*map(training_row, trainings), "", *map(table_row, rows), f"written: {path}", sep="\n")
 
 
 def eflomal_rows(version: str, text: Path, sets: list[GoldSet]) -> Iterator[dict[str, Any]]:
